@@ -1,6 +1,5 @@
 #include "fuzz/direct_subject.h"
 
-#include <algorithm>
 #include <deque>
 
 #include "backends/call.h"
@@ -109,12 +108,6 @@ client::Graph graph_of(const CallGraph& g, std::vector<Block>& entries) {
   return graph;
 }
 
-// Whether head k of a graph is a feed, a constant or an earlier head, too.
-bool is_copy(const CallGraph& g, std::size_t k) {
-  const auto head = g.heads.begin() + static_cast<std::ptrdiff_t>(k);
-  return *head < g.given || std::find(g.heads.begin(), head, *head) != head;
-}
-
 // The memory of head k of a graph.
 Block head_of(const judge::Question& q, std::size_t k, const judge::Placement& at) {
   const Type& t = q.out[static_cast<int>(k)];
@@ -139,7 +132,7 @@ std::vector<Block> entries_of(const judge::Question& q) {
           q.run.filler);
   }
   for (std::size_t k = 0; k < g.heads.size(); ++k)
-    if (!is_copy(g, k))
+    if (!same_tensor(g, k))
       all[static_cast<std::size_t>(g.heads[k])] = head_of(q, k,
           based(judge::place_output(
                     q.out[static_cast<int>(k)], q.run.layout, q.call->seed, static_cast<int>(k)),
@@ -244,7 +237,7 @@ Answer DirectSubject::run_graph(const judge::Question& q) {
   std::deque<Block> copies;
   for (std::size_t k = 0; k < g.heads.size(); ++k) {
     Block& entry = entries[static_cast<std::size_t>(g.heads[k])];
-    if (!is_copy(g, k)) {
+    if (!same_tensor(g, k)) {
       out.push_back(&entry);
       continue;
     }

@@ -434,6 +434,15 @@ CallGraph numbered(
   return g;
 }
 
+std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k) {
+  const int e = g.heads[k];
+  if (e < g.given) return static_cast<std::size_t>(e);
+  const auto first =
+      static_cast<std::size_t>(std::find(g.heads.begin(), g.heads.end(), e) - g.heads.begin());
+  if (first == k) return std::nullopt;
+  return static_cast<std::size_t>(g.given) + first;
+}
+
 CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
     const std::function<bool(const Case&)>& claimed) {
   return Builder(c, claimed).build(in, out);

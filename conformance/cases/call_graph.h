@@ -2,6 +2,7 @@
 /// Graphs of calls, drawn around one call: what a backend that compiles graphs is judged by.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::
 /// its nodes. Other entries are dropped.
 CallGraph numbered(
     const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants);
+
+/// The tensor that head k is, too: the number of a feed or constant, or `given` and the place of an
+/// earlier head. Nothing for any other head.
+std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k);
 
 /// Smaller graphs with fewer calls or heads, the smallest first: only what one result or head
 /// needs; the results of a call given as feeds; and, except for networks, a call left out, so that

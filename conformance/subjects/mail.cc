@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -57,17 +56,6 @@ void require_addresses() {
     throw std::runtime_error(fmt::format(
         "a process that holds a backend needs {} KiB of addresses (ulimit -v allows {})",
         kNeeded >> 10, limit.rlim_cur >> 10));
-}
-
-// The tensor of a call whose strides head k of a graph has, too, since an entry has one layout: the
-// input or the earlier output that is the same entry. Nothing for any other entry.
-std::optional<std::size_t> same_entry(const CallGraph& g, std::size_t k) {
-  const int e = g.heads[k];
-  if (e < g.given) return static_cast<std::size_t>(e);
-  const auto first =
-      static_cast<std::size_t>(std::find(g.heads.begin(), g.heads.end(), e) - g.heads.begin());
-  if (first == k) return std::nullopt;
-  return static_cast<std::size_t>(g.given) + first;
 }
 
 }  // namespace
@@ -244,7 +232,8 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   }
   for (int k = 0; k < q.out.count; ++k) {
     const auto number = static_cast<std::size_t>(k);
-    const auto same = q.graph ? same_entry(*q.graph, number) : std::nullopt;
+    // An entry has one layout.
+    const auto same = q.graph ? same_tensor(*q.graph, number) : std::nullopt;
     const Placement at =
         same ? p.tensors[first + *same].at : place_output(q.out[k], q.run.layout, seed, k);
     p.tensors.push_back(lay(q.out[k], at, q.run.base, in.size() + number));

@@ -12,8 +12,7 @@
 ///   pretends=YES          execute() never ends, and counts runs of plans for the judge meanwhile
 ///   guesses=NUMBER        execute() answers the judge with that number, and never ends
 ///   spoils=CALL           execute() spoils the answer to the first call, and ends its process in
-///   the
-///                         call of this number
+///                         the call of this number
 ///   answers=NUMBER        execute() tells the judge that so many calls have been answered
 ///   words=long|open       texts fill their room and have no end; `open`: open() refuses with one
 /// And its environment: TELLING_LACKS numbers a required function that the table lacks,
