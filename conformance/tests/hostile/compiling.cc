@@ -1,6 +1,6 @@
 /// @file
-/// The reference, whose compiled graphs have wrong results of `abs`; and with `--set keeps=shape` or
-/// `keeps=name` also where what compile() was given no longer stands there.
+/// The reference, whose compiled graphs have wrong results of `abs`; and with `--set keeps=shape`
+/// or `keeps=name` also where what compile() was given no longer stands there.
 #include "backends/manifest.h"
 #include "backends/reference/plan.h"
 
