@@ -122,8 +122,9 @@ template <class F> Status say(const char* function, F f) {
   ls_status s{};
   s.size = sizeof s;
   const int32_t code = f(&s);
+  if (code == LS_OK) return {function, code, {}, {}};
   const auto text = [](const auto& of) { return std::string(of, strnlen(of, sizeof of)); };
-  if (code >= LS_OK && code <= LS_UNSUPPORTED) return {function, code, text(s.label), text(s.text)};
+  if (code > LS_OK && code <= LS_UNSUPPORTED) return {function, code, text(s.label), text(s.text)};
   return {function, kBroken, text(s.label), "answered the unknown status " + std::to_string(code)};
 }
 

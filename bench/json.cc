@@ -34,7 +34,7 @@ template <class F> void fields(F& form, Like<Measurement> auto& r) {
   form("op", r.op,
       {.text = "an operator, limit, graph, network, judge, array, pool, params or build"});
   form("workload", r.workload);
-  form("family", r.family, {.text = "of the operator; empty for other work"});
+  form("family", r.family, {.text = "of the operator, or layouts; empty for other work"});
   form("case", r.call, {.text = "the call as verbs accept it, or a command"});
   form("backend", r.backend);
   form("isa", r.isa, {.text = "the instruction set asked for; empty: the backend's choice"});

@@ -13,11 +13,10 @@ constexpr uint64_t kPage = 4096;  // the alignment of host memory
 
 // Like client::Error, but printable on a terminal and without the label, which users do not need.
 void require(const client::Status& s) {
+  if (s.ok()) return;
   const std::string why = judge::printable(s.text);
   if (s.code == LS_UNSUPPORTED) throw NotOffered(why);
-  if (!s.ok())
-    throw std::runtime_error(
-        std::string(s.function) + "() failed" + (why.empty() ? "" : ": " + why));
+  throw std::runtime_error(std::string(s.function) + "() failed" + (why.empty() ? "" : ": " + why));
 }
 
 template <class T> T required(client::Result<T> result) {
@@ -29,34 +28,31 @@ uint64_t alignment(const client::Backend& backend) {
   return backend.library().has_device() ? client::kAlignment : kPage;
 }
 
-client::DeviceTensor tensor(const client::Backend& backend, const Type& t) {
-  return required(
-      backend.tensor({t.shape.begin(), t.shape.end()}, t.precision, alignment(backend)));
-}
-
-std::vector<client::DeviceTensor> written(
-    const client::Backend& backend, const std::vector<judge::Tensor>& values) {
-  std::vector<client::DeviceTensor> all;
+std::vector<PlacedTensor> written(const client::Backend& backend, const judge::Case& c,
+    const std::vector<judge::Tensor>& values) {
+  std::vector<PlacedTensor> all;
   for (const judge::Tensor& v : values) {
-    all.push_back(tensor(backend, v.type));
-    require(all.back().write(v.data));
+    const int k = static_cast<int>(all.size());
+    all.emplace_back(backend, v.type, judge::place_input(v.type, c.layout, c.seed, k));
+    all.back().write(v.data);
   }
   return all;
 }
 
-std::vector<client::DeviceTensor> fresh(const client::Backend& backend, const Inferred& types) {
-  std::vector<client::DeviceTensor> all;
-  for (int k = 0; k < types.count; ++k) all.push_back(tensor(backend, types[k]));
+std::vector<PlacedTensor> fresh(
+    const client::Backend& backend, const judge::Case& c, const Inferred& types) {
+  std::vector<PlacedTensor> all;
+  for (int k = 0; k < types.count; ++k)
+    all.emplace_back(backend, types[k], judge::place_output(types[k], c.layout, c.seed, k));
   return all;
 }
 
 client::Plan prepare(const client::Backend& backend, const Workload& w,
-    const std::vector<client::DeviceTensor>& in, const std::vector<client::DeviceTensor>& out) {
+    const std::vector<PlacedTensor>& in, const std::vector<PlacedTensor>& out) {
   client::Call call{
       std::string(w.call.op->name), client::attributes_of(*w.call.op, w.call.attributes()), {}, {}};
-  for (const client::DeviceTensor& t : in)
-    call.in.push_back(w.constants() && !call.in.empty() ? t.constant() : t.view());
-  for (const client::DeviceTensor& t : out) call.out.push_back(t.view());
+  for (const PlacedTensor& t : in) call.in.push_back(t.view(w.constants() && !call.in.empty()));
+  for (const PlacedTensor& t : out) call.out.push_back(t.view(false));
   return required(backend.prepare(call));
 }
 
@@ -80,16 +76,51 @@ Library open_library(const std::string& what, const judge::Options& options) {
   return {std::move(manifest), required(std::move(backend))};
 }
 
+PlacedTensor::PlacedTensor(
+    const client::Backend& backend, const Type& type, const judge::Placement& place)
+    : type_(type),
+      place_(place),
+      memory_(required(backend.allocate(
+          static_cast<uint64_t>(place.allocated) * sizeof(i32), alignment(backend)))) {}
+
+client::TensorView PlacedTensor::view(bool constant) const {
+  const Shape& shape = type_.shape;
+  return {{shape.begin(), shape.end()}, {place_.stride, place_.stride + type_.rank()},
+      type_.precision, constant ? data() : nullptr};
+}
+
+void PlacedTensor::write(const std::vector<i32>& values) {
+  std::vector<i32> all(static_cast<std::size_t>(place_.allocated), INT32_MIN);
+  auto next = values.begin();
+  judge::for_each_address(
+      type_, place_, [&](i64 at) { all[static_cast<std::size_t>(at)] = *next++; });
+  require(memory_.write(all.data(), memory_.bytes()));
+}
+
+void PlacedTensor::clear() {
+  const std::vector<i32> all(static_cast<std::size_t>(place_.allocated), INT32_MIN);
+  require(memory_.write(all.data(), memory_.bytes()));
+}
+
+std::vector<i32> PlacedTensor::read() const {
+  std::vector<i32> all(static_cast<std::size_t>(place_.allocated)), values;
+  require(memory_.read(all.data(), memory_.bytes()));
+  values.reserve(static_cast<std::size_t>(volume(type_.shape)));
+  judge::for_each_address(
+      type_, place_, [&](i64 at) { values.push_back(all[static_cast<std::size_t>(at)]); });
+  return values;
+}
+
 Prepared::Prepared(
     const client::Backend& backend, const Workload& workload, const std::vector<judge::Tensor>& in)
-    : in_(written(backend, in)),
-      out_(fresh(backend, workload.outputs())),
+    : in_(written(backend, workload.call, in)),
+      out_(fresh(backend, workload.call, workload.outputs())),
       stream_(required(backend.stream())),
       plan_(prepare(backend, workload, in_, out_)),
       scratch_(required(backend.allocate(plan_.scratch_bytes(), alignment(backend)))),
       path_(judge::printable(plan_.path())) {
-  for (const client::DeviceTensor& t : in_) in_data_.push_back(t.data());
-  for (const client::DeviceTensor& t : out_) out_data_.push_back(t.data());
+  for (const PlacedTensor& t : in_) in_data_.push_back(t.data());
+  for (const PlacedTensor& t : out_) out_data_.push_back(t.data());
 }
 
 void Prepared::execute() const {
@@ -98,13 +129,10 @@ void Prepared::execute() const {
 }
 
 std::vector<std::vector<i32>> Prepared::fresh_outputs() {
-  std::vector<std::vector<i32>> values;
-  for (client::DeviceTensor& t : out_) {
-    values.emplace_back(t.volume(), INT32_MIN);
-    require(t.write(values.back()));
-  }
+  for (PlacedTensor& t : out_) t.clear();
   execute();
-  for (std::size_t k = 0; k < out_.size(); ++k) require(out_[k].read(values[k]));
+  std::vector<std::vector<i32>> values;
+  for (const PlacedTensor& t : out_) values.push_back(t.read());
   return values;
 }
 

@@ -7,6 +7,7 @@
 
 #include "backends/client.hpp"
 #include "bench/workloads.h"
+#include "conformance/cases/layout.h"
 #include "conformance/subjects/manifest.h"
 
 namespace lockstep::bench {
@@ -29,6 +30,29 @@ struct NotOffered : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A tensor in a backend's memory, which lies as the layout of a call says.
+class PlacedTensor {
+ public:
+  /// @throws std::runtime_error if the backend has no memory for it.
+  PlacedTensor(const client::Backend& backend, const Type& type, const judge::Placement& place);
+
+  /// For a prepared call, with the address of its elements where they are constant.
+  client::TensorView view(bool constant) const;
+  /// The address of its first element.
+  void* data() const { return static_cast<i32*>(memory_.data()) + place_.offset; }
+  /// Writes its elements, of which there are as many values, and INT32_MIN around them.
+  void write(const std::vector<i32>& values);
+  /// Makes all of its memory INT32_MIN, which is never legal.
+  void clear();
+  /// Its elements in row-major order.
+  std::vector<i32> read() const;
+
+ private:
+  Type type_;
+  judge::Placement place_;
+  client::Memory memory_;
+};
+
 /// A prepared workload: its plan and its tensors.
 class Prepared {
  public:
@@ -43,7 +67,7 @@ class Prepared {
   const std::string& path() const { return path_; }
 
  private:
-  std::vector<client::DeviceTensor> in_, out_;
+  std::vector<PlacedTensor> in_, out_;
   std::vector<const void*> in_data_;
   std::vector<void*> out_data_;
   client::Stream stream_;

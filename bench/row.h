@@ -32,7 +32,7 @@ struct OperatorTime {
 /// One thing that was timed.
 struct Measurement {
   std::string op = {}, workload = {};  ///< for other work: judge, params, build
-  std::string family = {};             ///< of the operator
+  std::string family = {};             ///< of the operator, or `layouts`
   std::string call = {};               ///< the case, or the command
   std::string backend = {};
   std::string isa = {};   ///< the instruction set that was asked for; empty: the backend's choice

@@ -106,7 +106,7 @@ void time_together(Measurement& row, const Subject& s, const Prepared& prepared,
 Measurement row_of(const Workload& w, const Opened& opened) {
   return {.op = std::string(w.call.op->name),
       .workload = w.name,
-      .family = w.unit == Unit::calls ? "" : family_of(*w.call.op),
+      .family = family_of(w),
       .call = case_id(w.call),
       .backend = opened.name,
       .isa = opened.isa,

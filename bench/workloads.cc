@@ -145,6 +145,11 @@ std::string family_of(const OpInfo& op) {
   return at == families.end() ? "other" : at->second;
 }
 
+std::string family_of(const Workload& w) {
+  if (w.unit == Unit::calls) return "";
+  return w.call.layout == judge::Layout::compact ? family_of(*w.call.op) : "layouts";
+}
+
 i64 Workload::units() const {
   if (unit == Unit::calls) return 1;
   if (unit == Unit::bytes) return bytes();

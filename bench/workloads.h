@@ -58,6 +58,9 @@ const WorkloadTable& workload_table();
 
 /// The family of an operator in summaries; `other` if the table names none.
 std::string family_of(const OpInfo& op);
+/// The row of the summary in which a workload counts; empty for a tiny one. Calls whose tensors are
+/// not row-major are a family of their own, whatever their operators.
+std::string family_of(const Workload& w);
 
 /// The workloads of an operator: those of the table, else the drawn one.
 /// @throws std::logic_error if a named call is not legal or no large call can be drawn.

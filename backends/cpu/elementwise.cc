@@ -9,7 +9,7 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr i64 kBoxElements = i64{1} << 14;     // of a box without buffers
-constexpr i64 kStagedElements = i64{1} << 11;  // of a box with copies or results on the stack
+constexpr i64 kStagedElements = i64{1} << 12;  // of a box with copies or results on the stack
 constexpr i64 kShortRow = 32;
 constexpr double kElementNs = 0.4;
 
@@ -59,7 +59,7 @@ class Chain : public KernelPlan {
       });
     });
   }
-  // A box reads nothing outside of itself, and a row is stored piece by piece behind its reads.
+  // A box reads nothing outside of itself, and a row reads each element before storing its output.
   bool works_in_place(std::size_t input) const override {
     return loops_.moves_as_output(static_cast<int>(input) + 1);
   }
@@ -121,10 +121,24 @@ class Chain : public KernelPlan {
     }
     i32* to = y + box.offset[0];
     if (loops_.is_compact(box, 0)) return compute(n, 1, x, to, room[0], false);
+    if (inner().stride[0] == 1) return compute_rows(box, x, to, room[0]);
     compute(n, 1, x, room[0], room[0], false);
     m.from = m.to;
     m.to = strides_of(0);
     move_(m, to, room[0], false);
+  }
+
+  /// Computes a box whose inputs are compact and whose output has whole rows.
+  void compute_rows(const LoopBox& box, Operands x, i32* y, i32* room) const {
+    const int rank = loops_.rank();
+    const i64 n = box.extent[at(rank - 1)], count = rank > 1 ? box.extent[at(rank - 2)] : 1;
+    for (int t = 1; t < loops_.tensors(); ++t) x.step[at(t)] = (single_ >> t & 1U) != 0 ? 0 : n;
+    x.step[0] = rank > 1 ? loops_[rank - 2].stride[0] : 0;
+    LoopBox whole{.extent = box.extent};
+    loops_.planes(whole, [&](const PerTensor& from) {
+      compute(n, count, x, y + from[0], room, false);
+      for (int t = 1; t < loops_.tensors(); ++t) x.first[at(t)] += count * x.step[at(t)];
+    });
   }
 
   /// Makes the target of a box compact. @return the number of its elements

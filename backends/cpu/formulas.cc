@@ -122,6 +122,21 @@ template <Formula kFormula, unsigned kSingle> struct RowOf {
   void compute(i32* y, i64 n, bool stream) const {
     const All all;
     const auto width = static_cast<i64>(hn::Lanes(all));
+    if (n < width) {
+      for (i64 i = 0; i < n; ++i) single(y, i);
+    } else if (!stream && n % width == 0) {
+      vectors(y, n, false);
+    } else {
+      // The last vector overlaps others; it is computed before they are stored, perhaps over
+      // inputs.
+      const auto last = outputs(all, n - width);
+      if (vectors(y, n, stream) < n) hn::StoreU(last, all, y + n - width);
+    }
+  }
+  // As many whole vectors as n outputs have. @return the number of outputs
+  i64 vectors(i32* y, i64 n, bool stream) const {
+    const All all;
+    const auto width = static_cast<i64>(hn::Lanes(all));
     i64 i = 0;
     if (stream && n >= 4 * width) {
       const auto past = static_cast<i64>(reinterpret_cast<std::uintptr_t>(y) / sizeof(i32));
@@ -134,7 +149,7 @@ template <Formula kFormula, unsigned kSingle> struct RowOf {
       hn::StoreU(second, all, y + i + width);
     }
     for (; i + width <= n; i += width) hn::StoreU(outputs(all, i), all, y + i);
-    for (; i < n; ++i) single(y, i);
+    return i;
   }
   void single(i32* y, i64 i) const { hn::StoreU(outputs(One(), i), One(), y + i); }
 };

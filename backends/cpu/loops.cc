@@ -14,6 +14,12 @@ bool continues(const LoopAxis& outer, const LoopAxis& inner, int tensors) {
   return true;
 }
 
+i64 power(i64 base, i64 exponent) {
+  i64 p = 1;
+  for (; exponent > 0; --exponent) p *= base;
+  return p;
+}
+
 }  // namespace
 
 void Loops::add(i64 extent, const PerTensor& stride) {
@@ -77,10 +83,16 @@ int Loops::closest_axis(int tensor) const {
 void Loops::cut(i64 elements) {
   cut_.fill(1);
   const auto at = [](int d) { return static_cast<std::size_t>(d); };
-  for (int t = 0; t < tensors_ && rank_ > 0; ++t) {
-    const int d = closest_axis(t);
-    const i64 room = elements / (box_volume() / cut_[at(d)]);
-    cut_[at(d)] = min(min(2 * kLine, (*this)[d].extent), room);
+  std::array<bool, kLoopAxesMax> is_closest{};
+  for (int t = 0; t < tensors_ && rank_ > 0; ++t) is_closest[at(closest_axis(t))] = true;
+  // The same number of whole cache lines along each such axis.
+  const i64 axes = std::count(is_closest.begin(), is_closest.end(), true);
+  i64 part = 8 * kLine;
+  while (part > kLine && power(part, axes) > elements) part /= 2;
+  for (int d = rank_ - 1; d >= 0; --d) {
+    if (!is_closest[at(d)]) continue;
+    const i64 room = elements / box_volume();
+    cut_[at(d)] = min(min(part, (*this)[d].extent), room);
   }
   grow(elements);
 }
@@ -121,6 +133,8 @@ LoopBox Loops::box(i64 number) const {
   for (int d = rank_ - 1; d >= 0; --d) {
     const auto at = static_cast<std::size_t>(d);
     const LoopAxis& a = axis_[at];
+    b.extent[at] = a.extent;
+    if (cut_[at] >= a.extent) continue;
     const i64 parts = ceil_div(a.extent, cut_[at]), first = number % parts * cut_[at];
     number /= parts;
     b.extent[at] = min(cut_[at], a.extent - first);

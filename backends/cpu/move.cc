@@ -131,11 +131,12 @@ struct Spread {
 };
 
 #if HWY_TARGET != HWY_SCALAR
-constexpr i64 kTimesMax = 16, kLanesMax = HWY_LANES(i32);
+constexpr i64 kLanesMax = HWY_LANES(i32);
 
 // The lane of a vector of the input that each lane of `times` vectors of the output takes.
 void places_of(i64 width, i64 times, i32* place) {
-  for (i64 k = 0; k < times * width; ++k) place[k] = static_cast<i32>(k / times);
+  for (i64 lane = 0; lane < width; ++lane, place += times)
+    std::fill_n(place, times, static_cast<i32>(lane));
 }
 
 // Rows of at least a vector; the last vector of a row may overlap the one before it.
@@ -172,8 +173,16 @@ template <int kTimes> bool spread_often(i32* to, const i32* from, const Spread& 
 // Each element `times` times; each vector of the output takes its elements from one of the input.
 i64 repeat_vectors(i32* to, const i32* from, i64 n, i64 times) {
   const i64 width = lanes();
-  if (times > kTimesMax || n < width) return 0;
-  i32 place[kTimesMax * kLanesMax];
+  if (times >= width) {
+    for (i64 i = 0; i < n; ++i, to += times) {
+      const auto v = hn::Set(kAll, from[i]);
+      for (i64 k = 0; k < times - width; k += width) hn::StoreU(v, kAll, to + k);
+      hn::StoreU(v, kAll, to + times - width);
+    }
+    return n;
+  }
+  if (n < width) return 0;
+  i32 place[kLanesMax * kLanesMax];
   places_of(width, times, place);
   i64 i = 0;
   for (; i + width <= n; i += width) {

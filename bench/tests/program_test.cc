@@ -192,6 +192,18 @@ TEST(Program, PrintsMeansAndWritesMarkdown) {
   EXPECT_TRUE(contains(text, "| graph/mobilenetv2.block3 |")) << text;
 }
 
+TEST(Program, TimesTensorsInOtherLayoutsAsAFamilyOfTheirOwn) {
+  const auto [results, out] = timed({"layouts.concat_padded,layouts.bias_permuted"});
+  ASSERT_EQ(results.rows.size(), 2U) << out;
+  for (const Measurement& r : results.rows) {
+    EXPECT_EQ(r.trouble, "");
+    EXPECT_GT(r.compared, 0);
+  }
+  ASSERT_EQ(results.means.size(), 1U);
+  EXPECT_EQ(results.means[0].family, "layouts");
+  EXPECT_EQ(results.means[0].rows, 2);
+}
+
 TEST(Program, TheLimitsOfTheMachineAreRows) {
   const auto [results, out] = timed({"limit"});
   std::set<std::string> names;
