@@ -127,7 +127,6 @@ template <class F> Status say(const char* function, F f) {
   if (code > LS_OK && code <= LS_UNSUPPORTED) return {function, code, text(s.label), text(s.text)};
   return {function, kBroken, text(s.label), "answered the unknown status " + std::to_string(code)};
 }
-
 inline Status broken(const char* function, std::string how) {
   return {function, kBroken, {}, std::move(how)};
 }
