@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Networks, testing::ValuesIn(modes()),
     [](const auto& info) { return name_of(info.param); });
 
 TEST_P(Networks, GiveWhatTheirCallsGive) {
-  for (uint64_t seed = 0; seed < 1000 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < seeds(1000) && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(seed << 32);
     judge_graph(backend, drawn_network(draw), draw);
@@ -44,7 +44,7 @@ TEST_P(Networks, GiveWhatTheirCallsGive) {
 
 // Multiples of 64 channels, which a matrix unit keeps as pixels.
 TEST_P(Networks, OfManyChannelsGiveWhatTheirCallsGive) {
-  for (uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < seeds(60) && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(seed << 32);
     judge_graph(backend, drawn_wide_network(draw), draw);
@@ -53,7 +53,7 @@ TEST_P(Networks, OfManyChannelsGiveWhatTheirCallsGive) {
 
 // The same of matrices.
 TEST_P(Networks, OfManyUnitsGiveWhatTheirCallsGive) {
-  for (uint64_t seed = 0; seed < 500 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < seeds(500) && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Seeded draw(seed << 32);
     judge_graph(backend, drawn_matrices(draw), draw);

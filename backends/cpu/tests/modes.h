@@ -1,6 +1,7 @@
 /// @file
 /// The ways to open the backend, and calls that the tests judge in each of them.
 #pragma once
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ inline std::vector<Mode> modes() {
   all.insert(all.begin(), {{"", "1"}, {"", "3"}});
   return all;
 }
+
+/// How many of n seeds a long test draws: a quarter where LOCKSTEP_EMULATED says it is emulated.
+inline uint64_t seeds(uint64_t n) { return std::getenv("LOCKSTEP_EMULATED") ? n / 4 : n; }
 
 /// Tests that run in each mode.
 class InEachMode : public testing::TestWithParam<Mode> {
