@@ -105,10 +105,9 @@ void add_remarks(std::vector<Remark>& all, const char* kind, const std::vector<s
   if (more > 0 && !texts.empty()) all.push_back({kind, grouped(more) + " more"});
 }
 
-// How much of the specification a run judges, unless it ended before it knew that.
+// How much of the specification a run judges, unless it ended before it had cases.
 std::string extent(const Report& r) {
-  if (r.operators_all == 0)
-    return r.counts.selected == 0 ? "no case selected yet" : "the backend states no claim yet";
+  if (r.operators_all == 0 && r.counts.selected == 0) return "no case selected yet";
   return fmt::format(
       "{} of {} operators", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
 }
