@@ -68,7 +68,8 @@ struct OpInfo {
   string_view gas_text = "1";  ///< the result of `gas` in words
   Span<LawInfo> laws;
   Exceeds exceeds = kNothing;
-  bool in_place = false;   ///< an output may take the storage of input 0 or 1 in a graph
+  bool in_place =
+      false;  ///< an output may take the storage of its input, or of input 0 or 1, in a graph
   bool pointwise = false;  ///< defined by `at`, else by `eval`
   int example_count = 0;
 

@@ -37,7 +37,7 @@ struct Factor {
   i64 block = 0;      ///< vectors packed at a time, a multiple of the width
   Packed constant{};  ///< all panels, if the values are constants
 
-  /// Bytes of a packed vector of so many steps. A row has its start value besides.
+  /// Bytes of a packed vector of `steps` steps; a row also holds its start value.
   i64 bytes(i64 steps, const DotKernels& dot) const {
     if (is_lanes) return steps * dot.cell_bytes;
     return (1 + row_words(steps, chunk_steps(steps), dot)) * static_cast<i64>(sizeof(Word));

@@ -14,10 +14,11 @@ namespace lockstep::cpu {
 /// The terms of a row at one step: int8 values if there are four, int16 values if there are two.
 using Word = uint32_t;
 
-inline constexpr int kLanesMax = 16, kRowsMax = 32, kSlotsMax = 8;  ///< of any tile
+/// The most lanes of a slot, and rows and slots of a tile, that any instruction set has.
+inline constexpr int kLanesMax = 16, kRowsMax = 32, kSlotsMax = 8;
 
-/// The most steps of a chunk, for which a packed row has Words; bytes readable behind all panels.
-inline constexpr int kChunkSteps = 16, kBlockSlack = 1024;
+inline constexpr int kChunkSteps = 16;    ///< the most steps of a chunk, with a Word of a row each
+inline constexpr int kBlockSlack = 1024;  ///< readable bytes behind the last panel
 
 /// Some lanes of a slot that are neighbours in the output too.
 struct Piece {
@@ -117,7 +118,7 @@ struct PoolLines {
 /// as if the columns went on to the end of a vector.
 struct PoolColumns {
   const Word* from;
-  int64_t window, stride;  ///< 1 or 2
+  int64_t window, stride;  ///< in columns; the stride is 1 or 2
   int32_t* to;
   int64_t columns;
 };
@@ -177,9 +178,9 @@ struct PackRecords {
   const int32_t* image;
   int64_t plane, line;              ///< elements between channels and between rows
   int64_t channels, height, width;  ///< of the image
-  int64_t row, apart, taps;         ///< the row of the first tap, rows between taps, and how many
-  int64_t left, columns;            ///< the first column, and how many
-  int64_t words;                    ///< of a record, up to kRecordWords
+  int64_t row, apart, taps;         ///< the first tap's row, rows from tap to tap, number of taps
+  int64_t left, columns;            ///< the first column, number of columns
+  int64_t words;                    ///< Words of a record, at most kRecordWords
 };
 
 /// The largest values of windows of a row of pixels, as far as they lie in the image.
@@ -204,13 +205,13 @@ struct PixelKernels {
 /// The tiles of an instruction set, and how it wants its operands.
 struct DotKernels {
   const char* isa;
-  int terms;        ///< of a step: 4 or 2
+  int terms;        ///< terms of a step: 4 or 2
   int cell_bytes;   ///< of a lane's terms at a step: 4, as in a Word, or 2 for two int8 values
   int offset;       ///< added to every value of a cell, so that it is unsigned; or 0
-  int lanes;        ///< of a slot
-  int rows, slots;  ///< of the largest tile
+  int lanes;        ///< lanes of a slot
+  int rows, slots;  ///< rows and slots of the largest tile
   const DotKernels* few_rows;          ///< tiles for calls that are too small for these; or nullptr
-  double macs_per_ns;                  ///< of one thread, roughly; decides what to run in parallel
+  double macs_per_ns;                  ///< rough speed of a thread; decides what runs in parallel
   void (*const* tile)(const Tile& t);  ///< [height - 1][number of slots - 1]
   BlockKernel* block;                  ///< or nullptr; instead of `tile`
   /// Tiles the other way round, or nullptr: [number of pixels - 1][number of slots - 1]. The lanes

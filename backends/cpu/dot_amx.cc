@@ -7,8 +7,8 @@
 namespace lockstep::cpu {
 namespace {
 
-// Not the intrinsics: their tiles must be literals, and _tile_loadconfig of g++ 12 declares only 8
-// bytes of what it reads.
+// Uses inline assembly, because the intrinsics need literal tile numbers and g++ 12's
+// `_tile_loadconfig` declares only 8 bytes of what it reads.
 struct Amx {
   static void configure(const TileConfig& c) { __asm__ volatile("ldtilecfg %0" : : "m"(c)); }
   static void release() { __asm__ volatile("tilerelease"); }

@@ -291,7 +291,7 @@ template <class Set, class Unit> struct MatrixBlocks : Surfaces<Set> {
     return reinterpret_cast<const uint8_t*>(panel) + chunk * p.height * kRowBytes;
   }
 
-  /// Some of the rows that follow those of some chunks, if the near caches may still lack them.
+  /// The rows that the next chunks need, to be prefetched if they may not be in the near caches.
   static Ahead rows_after(
       const Tile& t, const Product& p, int64_t first, int64_t last, int share, int shares) {
     if (!t.chunks.are_far || share >= shares) return {};

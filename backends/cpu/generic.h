@@ -11,7 +11,7 @@ namespace lockstep::cpu {
 
 /// What an elementwise operator's `at` sees of an input while it computes a row of a nest: one
 /// axis, of extent 1 if the row repeats its element.
-struct Row {
+struct NestRow {
   const i32* data = nullptr;
   i64 stride = 0;
 
@@ -95,8 +95,8 @@ template <Operator Op> class Generic : public Plan {
     const LoopAxis outer = rank > 1 ? loops_[rank - 2] : LoopAxis{1, {}};
     const i64 n = rank > 0 ? box.extent[static_cast<std::size_t>(rank - 1)] : 1;
     const i64 count = rank > 1 ? box.extent[static_cast<std::size_t>(rank - 2)] : 1;
-    Row x[kOperandsMax];
-    const Span<Row> inputs{x, loops_.tensors() - 1};
+    NestRow x[kOperandsMax];
+    const Span<NestRow> inputs{x, loops_.tensors() - 1};
     loops_.planes(box, [&](const PerTensor& from) {
       for (i64 r = 0; r < count; ++r) {
         const auto first = [&](std::size_t t) { return from[t] + r * outer.stride[t]; };

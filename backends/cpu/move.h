@@ -50,8 +50,8 @@ inline void move_boxes(
   });
 }
 
-/// Whether a call that writes so many elements had better let them bypass the caches. What systems
-/// say of the last cache is no help: it may be that of a whole package, in many parts.
+/// Whether a call that writes so many elements had better let them bypass the caches. The reported
+/// size of the last cache is no guide: it may be shared by a whole package.
 inline bool leaves_caches(i64 elements) { return elements >= i64{2} << 20; }
 
 }  // namespace lockstep::cpu

@@ -74,7 +74,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 constexpr i64 kStep = 16;  // boxes that compilers compare at once
 
-// Wraps around, because the values behind the last box are arbitrary.
+// Arithmetic may wrap: values after the last box are arbitrary and are ignored.
 i32 difference(i32 a, i32 b) {
   return static_cast<i32>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }

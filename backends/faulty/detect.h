@@ -51,17 +51,17 @@ struct Suppression {
       skipped_suppress, same_id_only, any_id, above_only, in_float, in_int32, closed_boxes,
       signed_overlap, one_more, zero_is_unlimited, keeps_tail, first_batch_count, whole_vectors;
 
-  using Row = std::array<i64, 6>;
-  using Rows = std::vector<Row>;
+  using Detection = std::array<i64, 6>;
+  using Detections = std::vector<Detection>;
   enum { kId, kScore, kX1, kY1, kX2, kY2 };
 
   i64 side(i64 from, i64 to) const { return to - from + (closed_boxes ? 1 : 0); }
-  i64 area(const Row& r) const { return side(r[kX1], r[kX2]) * side(r[kY1], r[kY2]); }
-  i64 shared(const Row& p, const Row& q, int from, int to) const {
+  i64 area(const Detection& r) const { return side(r[kX1], r[kX2]) * side(r[kY1], r[kY2]); }
+  i64 shared(const Detection& p, const Detection& q, int from, int to) const {
     const i64 length = side(max(p[from], q[from]), min(p[to], q[to]));
     return signed_overlap ? length : max(0, length);
   }
-  bool overlaps(const Row& p, const Row& q, i64 threshold) const {
+  bool overlaps(const Detection& p, const Detection& q, i64 threshold) const {
     const i64 areas = area(p) + area(q), overlap = shared(p, q, kX1, kX2) * shared(p, q, kY1, kY2);
     const i64 both = areas - overlap;
     if (areas <= 0 || both <= 0) return 0 >= threshold;
@@ -71,24 +71,24 @@ struct Suppression {
       percent = std::lround(static_cast<float>(overlap) / static_cast<float>(both) * 100);
     return above_only ? percent > threshold : percent >= threshold;
   }
-  bool rivals(const NonMaxSuppressionAttrs& a, const Row& p, const Row& q) const {
+  bool rivals(const NonMaxSuppressionAttrs& a, const Detection& p, const Detection& q) const {
     const bool same = p[kId] == q[kId];
     return any_id || (a.force_suppress && !same_id_only) || same;
   }
   /// The rows of a batch in the order in which they are read.
-  Rows sorted(const NonMaxSuppressionAttrs& a, In in, i64 b) const {
+  Detections sorted(const NonMaxSuppressionAttrs& a, In in, i64 b) const {
     const CheckedView& x = in[0];
     const i64 n = x.dim(1), given = in[1](first_batch_count ? 0 : b);
     const i64 valid = all_rows ? n : clamp(given, 0, n);
     const i64 top = a.top_k < 0 ? valid : min(valid, a.top_k);
-    Rows rows;
+    Detections rows;
     for (i64 r = 0; r < (top_k_first ? top : valid); ++r) {
-      Row row{};
+      Detection row{};
       for (int k = 0; k < 6; ++k) row[static_cast<std::size_t>(k)] = x(b, r, k);
       rows.push_back(row);
     }
     if (later_first) std::reverse(rows.begin(), rows.end());
-    std::stable_sort(rows.begin(), rows.end(), [&](const Row& p, const Row& q) {
+    std::stable_sort(rows.begin(), rows.end(), [&](const Detection& p, const Detection& q) {
       if (unsigned_scores) return to_unsigned(p[kScore]) > to_unsigned(q[kScore]);
       return p[kScore] > q[kScore];
     });
@@ -96,17 +96,17 @@ struct Suppression {
     return rows;
   }
   /// The rows that are kept.
-  Rows kept(const NonMaxSuppressionAttrs& a, const Rows& rows, i64 valid) const {
+  Detections kept(const NonMaxSuppressionAttrs& a, const Detections& rows, i64 valid) const {
     i64 most = a.max_output_size < 0 ? valid : min(valid, a.max_output_size);
     if (zero_is_unlimited && a.max_output_size == 0) most = valid;
     if (one_more && a.max_output_size >= 0) most = min(valid, most + 1);
-    Rows keep, rivals_of;  // the rows that suppress are the kept ones
-    for (const Row& p : rows) {
+    Detections keep, rivals_of;  // the rows that suppress are the kept ones
+    for (const Detection& p : rows) {
       if (static_cast<i64>(keep.size()) >= most) break;
       const bool skipped = p[kId] < 0 && !reads_negative_ids;
       const std::ptrdiff_t rest = whole_vectors ? std::ssize(rivals_of) % 8 : 0;
       const bool dropped = std::any_of(rivals_of.begin(), rivals_of.end() - rest,
-          [&](const Row& q) { return rivals(a, p, q) && overlaps(p, q, a.iou_threshold); });
+          [&](const Detection& q) { return rivals(a, p, q) && overlaps(p, q, a.iou_threshold); });
       if (!skipped && !dropped) keep.push_back(p);
       if (skipped ? skipped_suppress : !dropped || dropped_suppress) rivals_of.push_back(p);
     }
@@ -117,7 +117,7 @@ struct Suppression {
     const i64 n = x.dim(1);
     for (i64 b = 0; b < x.dim(0); ++b) {
       const i64 valid = all_rows ? n : clamp(in[1](first_batch_count ? 0 : b), 0, n);
-      const Rows rows = kept(a, sorted(a, in, b), valid);
+      const Detections rows = kept(a, sorted(a, in, b), valid);
       for (i64 r = 0; r < n; ++r)
         for (int k = 0; k < 6; ++k)
           out[0](b, r, k) = static_cast<i32>(r < static_cast<i64>(rows.size())

@@ -93,7 +93,7 @@ class Product {
   }
 
   int64_t depth_, columns_;
-  DeviceMemory x_, w_, y_, workspace_{kWorkspace};
+  DeviceBuffer x_, w_, y_, workspace_{kWorkspace};
   DeviceStream stream_;
   Layout w_layout_, x_layout_, y_layout_;
   cublasLtHandle_t library_ = nullptr;

@@ -46,8 +46,8 @@ std::vector<ModulePeer> none(const MatrixCall&, int) { return {}; }
 std::vector<ModulePeer> copy(int64_t bytes) {
   if (!has_device()) return {};
   const auto half = static_cast<std::size_t>(bytes) / 2;
-  const auto from = std::make_shared<DeviceMemory>(std::vector<char>(half, '\x11'));
-  const auto to = std::make_shared<DeviceMemory>(half);
+  const auto from = std::make_shared<DeviceBuffer>(std::vector<char>(half, '\x11'));
+  const auto to = std::make_shared<DeviceBuffer>(half);
   const auto stream = std::make_shared<DeviceStream>();
   ModulePeer peer{.implementation = "copy on the device"};
   peer.call = [=] {
@@ -66,7 +66,7 @@ std::vector<ModulePeer> products(int64_t* macs) {
     return {};
   const int blocks = processors * kBlocksEach;
   *macs = int64_t{blocks} * (kThreads / 32) * kRounds * kChains * kMacs;
-  const auto out = std::make_shared<DeviceMemory>(sizeof(int));
+  const auto out = std::make_shared<DeviceBuffer>(sizeof(int));
   const auto stream = std::make_shared<DeviceStream>();
   ModulePeer peer{.implementation = "mma.sync s8"};
   peer.call = [=] {

@@ -70,10 +70,10 @@ class Convolution {
  protected:
   cudnnDataType_t sums_ = CUDNN_DATA_FLOAT;
   int64_t in_, out_;
-  DeviceMemory x_, w_, y_;
+  DeviceBuffer x_, w_, y_;
   DeviceStream stream_;
   Library library_;
-  std::unique_ptr<DeviceMemory> workspace_;
+  std::unique_ptr<DeviceBuffer> workspace_;
 };
 
 // ---- a graph of one operation ------------------------------------------------------------------
@@ -198,7 +198,7 @@ class Graph : public Convolution {
     check(cudnnBackendGetAttribute(plan_->get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
               CUDNN_TYPE_INT64, 1, &count, &bytes),
         "cudnnBackendGetAttribute");
-    workspace_ = std::make_unique<DeviceMemory>(static_cast<std::size_t>(bytes));
+    workspace_ = std::make_unique<DeviceBuffer>(static_cast<std::size_t>(bytes));
   }
 
   std::vector<Descriptor> parts_;  // the descriptors that the plan refers to
@@ -228,7 +228,7 @@ class Older : public Convolution {
     check(cudnnGetConvolutionForwardWorkspaceSize(
               library_.it, x_type_.it, w_type_.it, type_.it, y_type_.it, kAlgorithm, &bytes),
         "cudnnGetConvolutionForwardWorkspaceSize");
-    workspace_ = std::make_unique<DeviceMemory>(bytes);
+    workspace_ = std::make_unique<DeviceBuffer>(bytes);
   }
 
  private:

@@ -19,11 +19,11 @@ inline bool has_device() {
 }
 
 /// Memory of the device, filled from the host where values are given.
-class DeviceMemory {
+class DeviceBuffer {
  public:
-  explicit DeviceMemory(std::size_t bytes) : bytes_(bytes), data_(cuda::allocate(bytes)) {}
-  template <class T> explicit DeviceMemory(const std::vector<T>& values)
-      : DeviceMemory(values.size() * sizeof(T)) {
+  explicit DeviceBuffer(std::size_t bytes) : bytes_(bytes), data_(cuda::allocate(bytes)) {}
+  template <class T> explicit DeviceBuffer(const std::vector<T>& values)
+      : DeviceBuffer(values.size() * sizeof(T)) {
     cuda::check(
         cudaMemcpy(data_.get(), values.data(), bytes_, cudaMemcpyHostToDevice), "cudaMemcpy");
   }

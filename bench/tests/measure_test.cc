@@ -33,7 +33,8 @@ TEST(Measure, ContendersTakeTurns) {
     EXPECT_LE(t.min_ns, t.median_ns);
     EXPECT_LE(t.median_ns, t.max_ns);
   }
-  // Without turns, the letters behind the warm-up calls would form two runs.
+  // Without turns, all calls of one contender after the warm-up would come before those of the
+  // other.
   int changes = 0;
   for (std::size_t k = 1; k < order.size(); ++k) changes += order[k] != order[k - 1];
   EXPECT_GT(changes, 4) << order;

@@ -4,7 +4,7 @@ layers in one line must not include each other."""
 import re
 
 # A path belongs to the longest matching prefix. Tests are above everything.
-FLOORS = (
+LAYERS = (
     ("spec", "cuda"),
     ("containers",),
     ("containers/memory", "containers/layout"),
@@ -35,7 +35,7 @@ FLOORS = (
 # Of the backends only `reference` may include the containers and the reference.
 BARRED = tuple((r"backends/(?!reference/|[^/]*/tests/)", room)
                for room in ("containers/", "reference/"))
-RANK = {place: rank for rank, floor in enumerate(FLOORS) for place in floor}
+RANK = {place: rank for rank, layer in enumerate(LAYERS) for place in layer}
 
 
 def place_of(path: str):
@@ -55,8 +55,8 @@ def upward(path: str, included: str):
     if here is None or here == there:
         return None
     if there is None:
-        return f'"{included}" stands on no floor' if "/tests/" not in included else \
+        return f'"{included}" stands in no layer' if "/tests/" not in included else \
             f'"{included}" is a test\'s'
     if RANK[there] >= RANK[here]:
-        return f'"{included}" stands on a floor above, or beside, {here}'
+        return f'"{included}" stands in a layer above, or beside, {here}'
     return None

@@ -56,24 +56,24 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.problems("spec/b.h", CLEAN), [])
         self.assertEqual(self.problems("spec/a.h", CLEAN + '#include "spec/b.h"\n'), [])
 
-    def test_include_of_a_floor_above_fires(self):
+    def test_include_of_a_layer_above_fires(self):
         for path, included, words in (
-            ("conformance/cases/a.h", "conformance/trial/b.h", "a floor above"),
+            ("conformance/cases/a.h", "conformance/trial/b.h", "a layer above"),
             ("conformance/jsonl/a.h", "conformance/golden/b.h", "or beside"),
-            ("spec/a.h", "reference/b.h", "a floor above"),
-            ("containers/a.h", "containers/memory/b.h", "a floor above"),
-            ("containers/params/a.h", "containers/array/b.h", "a floor above"),
+            ("spec/a.h", "reference/b.h", "a layer above"),
+            ("containers/a.h", "containers/memory/b.h", "a layer above"),
+            ("containers/params/a.h", "containers/array/b.h", "a layer above"),
             ("containers/memory/a.h", "containers/layout/b.h", "or beside"),
             ("backends/cpu/a.cc", "reference/b.h", "may not know reference/"),
             ("backends/cpu/a.cc", "containers/array/b.h", "may not know containers/"),
-            ("backends/cpu/a.cc", "conformance/base/b.h", "a floor above"),
+            ("backends/cpu/a.cc", "conformance/base/b.h", "a layer above"),
             ("conformance/cli/a.cc", "conformance/tests/b.h", "is a test's"),
-            ("conformance/cli/a.cc", "unknown/b.h", "stands on no floor"),
+            ("conformance/cli/a.cc", "unknown/b.h", "stands in no layer"),
         ):
             with self.subTest(path=path, included=included):
                 self.assertIn(words, layers.upward(path, included) or "")
 
-    def test_include_of_a_floor_below_passes(self):
+    def test_include_of_a_layer_below_passes(self):
         for path, included in (
             ("conformance/trial/a.h", "conformance/cases/b.h"),
             ("conformance/trial/properties/a.h", "conformance/trial/b.h"),
@@ -91,7 +91,7 @@ class Rules(unittest.TestCase):
         self.problems("reference/b.h", CLEAN)
         found = self.problems("spec/a.h", CLEAN + '#include "reference/b.h"\n')
         self.assertEqual(len(found), 1, found)
-        self.assertIn("a floor above", found[0])
+        self.assertIn("a layer above", found[0])
 
     def test_each_file_rule_fires(self):
         for name, text, found in (

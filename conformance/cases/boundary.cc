@@ -22,7 +22,7 @@ const Attr& attribute(const Case& c, const Parameter& k) {
   return c.attrs[static_cast<std::size_t>(k.which)];
 }
 
-void add_knobs(const Attr& v, int which, std::vector<Parameter>& all) {
+void add_parameters(const Attr& v, int which, std::vector<Parameter>& all) {
   switch (v.kind) {
     case AttrKind::word: return;
     case AttrKind::boolean: all.push_back({Parameter::flag, which}); return;
@@ -99,7 +99,8 @@ class Collection {
 
 std::vector<Parameter> parameters(const Case& c) {
   std::vector<Parameter> all = {{Parameter::count}};
-  for (std::size_t i = 0; i < c.attrs.size(); ++i) add_knobs(c.attrs[i], static_cast<int>(i), all);
+  for (std::size_t i = 0; i < c.attrs.size(); ++i)
+    add_parameters(c.attrs[i], static_cast<int>(i), all);
   for (std::size_t i = 0; i < std::min(c.in.size(), kVariedInputs); ++i) {
     const int which = static_cast<int>(i);
     all.push_back({Parameter::rank, which});

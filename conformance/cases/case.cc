@@ -91,7 +91,7 @@ std::vector<std::vector<i64>> constants(string_view text) {
   return data;
 }
 
-// The values of a constant fill: only one if all inputs have the same.
+// The text of a constant fill: one value if all inputs have the same, else one for each input.
 std::string constants_text(const Case& c) {
   const bool same = std::all_of(
       c.data.begin(), c.data.end(), [&](const auto& value) { return value == c.data[0]; });

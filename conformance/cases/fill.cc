@@ -123,21 +123,21 @@ std::vector<i32> enumerate_values(const Case& c, int k) {
     return c.fill == Fill::range ? 2 * static_cast<u64>(max_of(t.precision)) + 1
                                  : edge_values(t.precision, c.in.size()).size();
   };
-  u64 wait = 1;  // numbers from one change of the digit to the next
+  u64 period = 1;  // a digit stays the same for so many numbers
   for (int j = 0; j < k; ++j) {
     const u64 n = digits(c.in[static_cast<std::size_t>(j)]);
-    wait = wait > kMost / n ? kMost : wait * n;
+    period = period > kMost / n ? kMost : period * n;
   }
   const Type& t = c.in[static_cast<std::size_t>(k)];
   const std::span<const i64> edges = edge_values(t.precision, c.in.size());
   const u64 base = digits(t);
   const i64 first = -max_of(t.precision);
-  u64 waited = c.seed % wait, digit = c.seed / wait % base;
+  u64 within = c.seed % period, digit = c.seed / period % base;
   std::vector<i32> v(static_cast<std::size_t>(volume(t.shape)));
   for (i32& e : v) {
     e = static_cast<i32>(c.fill == Fill::range ? first + static_cast<i64>(digit) : edges[digit]);
-    if (++waited < wait) continue;
-    waited = 0;
+    if (++within < period) continue;
+    within = 0;
     if (++digit == base) digit = 0;
   }
   return v;

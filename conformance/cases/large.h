@@ -58,17 +58,17 @@ inline constexpr i64 kBroad = 64;
 /// memory. In each, the elements along another axis of output 0 lie exactly two elements apart.
 std::vector<Case> spread_cases(const OpInfo& op, u64 seed);
 
-/// A count at which one of 16 bits comes round.
+/// The first count that does not fit 16 bits.
 inline constexpr i64 kFullCount = i64{1} << 16;
 
 /// A legal call of an operator that adds products, with as many channels and little work for each.
 std::vector<Case> full_count_cases(const OpInfo& op, u64 seed);
 
-/// Terms of a sum so many that 16 neighbouring outputs take more than 8 MiB of an 8-bit input.
+/// Terms of a sum for which 16 neighbouring outputs read more than 8 MiB of an 8-bit input.
 inline constexpr i64 kDeepRow = i64{1} << 19;
 
-/// A legal call with so many terms, and a long row of output 0, most of which its padding makes: a
-/// kernel that gathers what such a row reads may have no room for it.
+/// A legal call with kDeepRow terms for each output and a long row of output 0, most of which comes
+/// from padding. A kernel that gathers what such a row reads may have no room for it.
 std::vector<Case> deep_row_cases(const OpInfo& op, u64 seed);
 
 /// A legal call whose plan runs many times although it is large.

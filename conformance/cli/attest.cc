@@ -60,7 +60,7 @@ int attest(AttestOptions& o) {
   Attestation a;
   a.subject = subject_of(o.backend, o.subject);
   if (a.subject.empty())
-    throw UsageError("no word of the command names a file; name what is judged by --subject FILE");
+    throw UsageError("the command names no file; give what is judged with --subject FILE");
   // Fail before minutes of work, not after them.
   if (!o.values.empty()) a.values = values_in(o);
   if (!fs::create_directories(o.directory))
@@ -228,14 +228,15 @@ void add_attest(CLI::App& group, Session& session) {
 void add_verify(CLI::App& group, Session& session) {
   auto o = std::make_shared<VerifyOptions>();
   CLI::App* verb = group.add_subcommand("verify",
-      "Check evidence, and witness a part of it:\n"
+      "Check evidence, and run a part of it again:\n"
       "lockstep report verify evidence --nonce WORDS ./relu.so");
   verb->add_option("directory", o->directory, "the evidence")->required();
   verb->add_option("backend", o->backend, "what runs cases again");
   verb->add_option("--rerun", o->rerun,
           "run so many cases again, by default enough to miss a forgery of 2 % in 2 % of attempts")
       ->check(positive());
-  verb->add_option("--rerun-seed", o->seed, "which ones; unforeseeable if omitted")
+  verb->add_option(
+          "--rerun-seed", o->seed, "seed that chooses them (default: one that nobody can foresee)")
       ->check(without_sign());
   verb->add_option("--nonce", o->nonce, "the words that were asked for");
   add_subject(*verb, o->subject);

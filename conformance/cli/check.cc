@@ -157,10 +157,16 @@ void print_graph(const CallGraph& g) {
   }
 }
 
+// Prints a refusal or another failure. @param note says when it came
+void print_failure(const Answer& a, const std::string& note) {
+  fmt::print("{} {} {} {}{}\n", a.gone() ? "no answer" : "answered ", name_of(a.kind), a.label,
+      a.message, note);
+}
+
 void print_trial(const Trial& t, const Case& c) {
   if (t.refusal) {
-    fmt::print("expected  logic_error {}\nanswered  {} {} {}\n", t.item->label,
-        name_of(t.refusal->kind), t.refusal->label, t.refusal->message);
+    fmt::print("expected  logic_error {}\n", t.item->label);
+    print_failure(*t.refusal, "");
     return;
   }
   const std::vector<Tensor> in = inputs_of(c);
@@ -169,9 +175,7 @@ void print_trial(const Trial& t, const Case& c) {
     fmt::print("expected  output {}: {}\n", k, values(t.expected[k].data));
   for (const auto& [when, answer, right, is_graph] : t.answers()) {
     const std::string note = when.empty() ? "" : " (" + when + ")";
-    if (!answer->ok())
-      fmt::print(
-          "answered  {} {} {}{}\n", name_of(answer->kind), answer->label, answer->message, note);
+    if (!answer->ok()) print_failure(*answer, note);
     if (is_graph) print_graph(*t.graph);
     for (std::size_t k = 0; right != &t.expected && k < right->size(); ++k)
       fmt::print("expected  output {}: {}{}\n", k, values((*right)[k].data), note);
@@ -254,7 +258,8 @@ void add_check(CLI::App& app, Session& session) {
       "a TOML file of known failures; others fail the run, and so do those that are gone");
   verb->add_option(
       "--write-expectations", o->expected, "write a TOML file that expects what fails in this run");
-  verb->add_option("--today", o->conduct.today, "the day on which expectations expire or not")
+  verb->add_option("--today", o->conduct.today,
+          "the day on which expectations must not be expired (default: today)")
       ->check(CLI::Validator(is_day, "YYYY-MM-DD"));
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the report");
   verb->add_flag("--quiet", o->quiet, "no progress, only the verdict");

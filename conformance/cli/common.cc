@@ -75,7 +75,7 @@ void add_selection(CLI::App& verb, Selection& s) {
   verb.add_option("--tier", s.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
-  verb.add_option("--seed", s.seed, "of the case set")
+  verb.add_option("--seed", s.seed, "seed of the case set")
       ->check(without_sign())
       ->capture_default_str();
   verb.add_option("--op", s.operators, "only these operators; * and ? match")->delimiter(',');

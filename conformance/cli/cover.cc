@@ -45,7 +45,7 @@ void add_cover(CLI::App& app, Session& session) {
   verb->add_option("--tier", o->selection.tier, "0 smoke, 1 CI, 2 conformance, 3 exhaustive")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
-  verb->add_option("--seed", o->selection.seed, "of the case set")
+  verb->add_option("--seed", o->selection.seed, "seed of the case set")
       ->check(without_sign())
       ->capture_default_str();
   verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")
@@ -55,7 +55,7 @@ void add_cover(CLI::App& app, Session& session) {
   verb->add_option("--vectors", o->selection.vectors, "directory of golden vectors");
   verb->add_option("--json", o->json, "write the cells as JSON; - is standard output");
   verb->add_option("--freeze", o->frozen,
-      "write down the cases and outputs of tiers 0 and 1, to which every check is held, as in "
+      "write the cases and outputs of tiers 0 and 1; every check compares itself with that file, "
       "share/lockstep/frozen_tiers.json");
   verb->add_flag("--schema", o->schema, "print the JSON Schema of the cells");
   verb->footer("Example: lockstep cover --op conv2d --json cells.json");

@@ -116,9 +116,8 @@ void add_list(CLI::App& app, Session&) {
 }
 
 void add_doctor(CLI::App& app, Session& session) {
-  app.add_subcommand("doctor", "Say what is here and whether it works")->callback([&session] {
-    session.exit = doctor();
-  });
+  app.add_subcommand("doctor", "Check the installation: specification, backends, vectors")
+      ->callback([&session] { session.exit = doctor(); });
 }
 
 }  // namespace lockstep::judge

@@ -54,7 +54,7 @@ void add_exhaust(CLI::App& app, Session& session) {
       ->check(CLI::Range(0.001, 1e9))
       ->check(number());
   add_conduct(*verb, o->conduct);
-  verb->add_option("--json", o->json, "write what is known as JSON; - is standard output");
+  verb->add_option("--json", o->json, "write the results so far as JSON; - is standard output");
   verb->add_flag("--quiet", o->quiet, "no progress");
   verb->callback([o, &session] { session.exit = exhaust_values(*o); });
 }

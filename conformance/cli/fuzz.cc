@@ -146,7 +146,7 @@ void add_fuzz(CLI::App& app, Session& session) {
           "directory of the search: it goes on where the last one ended, and has the "
           "findings")
       ->capture_default_str();
-  verb->add_option("--seed", o->selection.seed, "of the calls")
+  verb->add_option("--seed", o->selection.seed, "seed of the calls")
       ->check(without_sign())
       ->capture_default_str();
   verb->add_option("--op", o->selection.operators, "only these operators; * and ? match")

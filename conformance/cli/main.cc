@@ -48,7 +48,7 @@ int run(int argc, char** argv) {
       "lockstep: bit-exact conformance of integer tensor operators.\n"
       "A BACKEND is a built-in name (lockstep list --backends), the path of a shared library,\n"
       "exec:COMMAND for a program that answers the lines of `lockstep eval`, or results:FILE for\n"
-      "answers that are there already, to the calls of `lockstep emit`.\n"
+      "recorded answers to the calls that `lockstep emit` wrote.\n"
       "Exit codes: 0 pass, 1 fail, 2 usage, 3 incomplete or vacuous, 4 the judge itself broke,\n"
       "5 stale expectations, 6 known failures only.",
       "lockstep"};

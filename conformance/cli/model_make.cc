@@ -60,9 +60,9 @@ void add_model_make(CLI::App& group, Session&) {
   auto o = std::make_shared<MakeOptions>();
   CLI::App* verb = group.add_subcommand("make",
       "Write a network of the literature with seeded weights: symbol.json, params, input.bin");
-  verb->add_option("name", o->name, "of the network; --list tells which");
+  verb->add_option("name", o->name, "name of the network; --list prints them");
   verb->add_option("directory", o->directory, "gets the files, and is made if it is not there");
-  verb->add_option("--seed", o->seed, "of the weights and the input")
+  verb->add_option("--seed", o->seed, "seed of the weights and the input")
       ->check(without_sign())
       ->capture_default_str();
   verb->add_option("--size", o->size,

@@ -71,9 +71,9 @@ template <class List, class Text> std::string joined(const List& list, Text text
   return all;
 }
 
-using Row = std::array<std::string, 7>;
+using TableRow = std::array<std::string, 7>;
 
-Row row_of(const documents::Shown& s, const documents::ShownNode& n) {
+TableRow row_of(const documents::Shown& s, const documents::ShownNode& n) {
   const i64 bytes = std::accumulate(n.outputs.begin(), n.outputs.end(), i64{0},
       [](i64 sum, const documents::ShownTensor& t) { return sum + t.bytes; });
   return {printable(n.name), n.call.empty() ? "variable" : n.call.substr(0, n.call.find('/')),
@@ -83,11 +83,11 @@ Row row_of(const documents::Shown& s, const documents::ShownNode& n) {
 }
 
 // Aligns numbers to the right of their columns, and prints nothing after the last word of a row.
-void print(const std::vector<Row>& rows) {
-  std::array<std::size_t, std::tuple_size_v<Row>> width{};
-  for (const Row& row : rows)
+void print(const std::vector<TableRow>& rows) {
+  std::array<std::size_t, std::tuple_size_v<TableRow>> width{};
+  for (const TableRow& row : rows)
     for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], row[k].size());
-  for (const Row& row : rows) {
+  for (const TableRow& row : rows) {
     std::string line;
     for (std::size_t k = 0; k < row.size(); ++k) {
       const bool number = k >= 3 && k <= 5;
@@ -100,7 +100,7 @@ void print(const std::vector<Row>& rows) {
 }
 
 void print(const documents::Shown& s) {
-  std::vector<Row> rows = {{"node", "operator", "type", "gas", "bytes", "storage", "inputs"}};
+  std::vector<TableRow> rows = {{"node", "operator", "type", "gas", "bytes", "storage", "inputs"}};
   for (const documents::ShownNode& n : s.nodes) rows.push_back(row_of(s, n));
   rows.push_back({"total", "", "", std::to_string(s.gas), std::to_string(s.tensor_bytes), "", ""});
   print(rows);

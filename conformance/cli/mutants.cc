@@ -202,11 +202,11 @@ void add_mutants(CLI::App& app, Session& session) {
   add_selection(*verb, o->selection);
   add_conduct(*verb, o->conduct);
   verb->add_option(
-      "--json", o->json_file, "write every mutant's fate as JSON; - is standard output");
+      "--json", o->json_file, "write what became of every mutant as JSON; - is standard output");
   verb->add_option("--order", o->order,
-      "measure which cases kill which mutants, and write this file, of which "
-      "share/lockstep/kill_matrix.json is one: with its cases a set begins");
-  verb->add_flag("--schema", o->schema, "print the JSON Schema of the fates");
+      "measure which cases kill which mutants and write this file; a case set starts with the "
+      "cases listed in share/lockstep/kill_matrix.json");
+  verb->add_flag("--schema", o->schema, "print the JSON Schema of what --json writes");
   verb->add_flag("--quiet", o->quiet, "only the totals");
   verb->add_flag(
       "--until-dead", o->until_dead, "judge each only until the first case that kills it");

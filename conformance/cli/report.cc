@@ -112,7 +112,7 @@ void add_report(CLI::App& app, Session& session) {
       "lockstep report html report.json --output report.html",
       o, page);
   html->add_option("--cover", o->cover, "show the coverage of cover --json");
-  html->add_option("--mutants", o->mutants, "show the fates of mutants --json");
+  html->add_option("--mutants", o->mutants, "show the mutants of mutants --json");
   add_form(*group, "markdown", "For the page of a CI run", options(),
       [](const FormOptions& f) { return markdown_report(report_of(f.report)); });
   add_form(*group, "junit", "JUnit XML, for CI systems", options(),

@@ -137,12 +137,13 @@ void add_source_mutants(CLI::App& verb, SourceMutants& s) {
           "with --source: only in these files, as conformance/trial/*; * and ? match")
       ->needs(source)
       ->delimiter(',');
-  verb.add_flag("--check-alone", s.check_alone, "with --source: no test but `check` judges them")
+  verb.add_flag("--check-alone", s.check_alone, "with --source: run only `check`, no other tests")
       ->needs(source);
   verb.add_option("--tree", s.tree, "with --source: the project's sources")
       ->needs(source)
       ->capture_default_str();
-  verb.add_option("--work", s.work, "with --source: where a copy is built; TREE/build/mutants/ROOM")
+  verb.add_option("--work", s.work,
+          "with --source: where a copy is built (default: TREE/build/mutants/ROOM)")
       ->needs(source);
 }
 

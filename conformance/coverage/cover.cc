@@ -34,7 +34,7 @@ class Measure {
   }
 
   void look(const Item& item) {
-    if (item.texts) return;  // its vector is a TextWitness
+    if (item.texts) return;  // its vector is a TextCase
     if (item.what == Item::illegal) return look_illegal(item);
     look_beside(item);
     if (item.what == Item::typed) return;
@@ -51,15 +51,15 @@ class Measure {
     const bool constant = is_constant(item.what == Item::vector
             ? item.expected
             : reference::outputs(op_, item.call.attributes(), in));
-    for (std::size_t k : here) witness(k, item.id, constant);
+    for (std::size_t k : here) mark(k, item.id, constant);
     combinations_.add_to(constant ? shown_constant_ : shown_, classes);
   }
 
   // Counts a vector about the spelling of attributes or values.
-  void look(const TextWitness& w) {
+  void look(const TextCase& w) {
     if (const auto at = numbers_.find(CallClass{w.label, w.legal ? kLegalSide : kIllegalSide});
         at != numbers_.end())
-      witness(at->second, w.id, false);
+      mark(at->second, w.id, false);
   }
 
   // Decides for each cell without a case whether one is required or no such call exists.
@@ -90,7 +90,7 @@ class Measure {
     if (!values_done_) values_done_ = open(value_classes(op_)).empty();
     return values_done_;
   }
-  void witness(std::size_t k, const std::string& id, bool constant) {
+  void mark(std::size_t k, const std::string& id, bool constant) {
     if (cells_[k].id.empty()) cells_[k].id = id;
     if (constant) {
       ++constants_[k];
@@ -103,7 +103,7 @@ class Measure {
     const auto at = numbers_.find(CallClass{item.label, kIllegalSide});
     if (at == numbers_.end() || cells_[at->second].state == CoverCell::covered) return;
     const std::vector<std::string> beside = labels_beside(item.call);
-    if (!beside.empty() && beside[0].empty()) witness(at->second, item.id, false);
+    if (!beside.empty() && beside[0].empty()) mark(at->second, item.id, false);
   }
   void look_beside(const Item& item) {
     const bool wanted = std::any_of(cells_.begin(), cells_.end(), [](const CoverCell& c) {
@@ -112,7 +112,7 @@ class Measure {
     if (!wanted) return;
     for (const std::string& l : labels_beside(item.call))
       if (const auto at = numbers_.find(CallClass{l, kLegalSide}); at != numbers_.end())
-        if (cells_[at->second].state == CoverCell::empty) witness(at->second, item.id, false);
+        if (cells_[at->second].state == CoverCell::empty) mark(at->second, item.id, false);
   }
   // Searches for a legal call in a cell with another seed and far more draws than the selection.
   void search(std::size_t k) {
@@ -219,7 +219,7 @@ Cover cover(const Selection& s) {
   for (const OpInfo* op : ops) measures.emplace(op, *op);
   for (const Item& item : items) measures.at(item.call.op).look(item);
   if (!s.vectors.empty())
-    for (const TextWitness& w : text_witnesses(s.vectors))
+    for (const TextCase& w : text_cases(s.vectors))
       if (const auto at = measures.find(w.op); at != measures.end()) at->second.look(w);
   Cover c{s.tier, s.seed, set_hash(items), {}};
   for (const OpInfo* op : ops) c.rows.push_back(std::move(measures.at(op)).settle());

@@ -68,7 +68,7 @@ std::string cover_json(const Cover& c);
 std::string cover_schema();
 
 /// A vector beside the boundary of a label.
-struct TextWitness {
+struct TextCase {
   const OpInfo* op = nullptr;
   std::string label;
   bool legal = false;  ///< the side of the boundary
@@ -80,6 +80,6 @@ bool has_legal_side(const std::string& label);
 
 /// The vectors of a directory at a boundary: those that one change makes legal, and those with last
 /// legal values.
-std::vector<TextWitness> text_witnesses(const std::string& directory);
+std::vector<TextCase> text_cases(const std::string& directory);
 
 }  // namespace lockstep::judge

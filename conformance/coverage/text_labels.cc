@@ -53,8 +53,8 @@ bool has_legal_side(const std::string& label) {
   return label == "attr.range" || label == "attr.length" || label == "input.value";
 }
 
-std::vector<TextWitness> text_witnesses(const std::string& directory) {
-  std::vector<TextWitness> all;
+std::vector<TextCase> text_cases(const std::string& directory) {
+  std::vector<TextCase> all;
   for (const VectorFile& file : read_vector_files(directory)) {
     std::set<std::pair<std::string, bool>> seen;
     for (const VectorTest& t : file.tests) {

@@ -8,6 +8,8 @@ string_view name_of(AnswerKind k) {
   return kNames[static_cast<int>(k)];
 }
 
+std::string deed(AnswerKind k) { return (gone(k) ? "" : "answered ") + std::string(name_of(k)); }
+
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';

@@ -35,6 +35,11 @@ constexpr bool stray(AnswerKind k) {
   return k == AnswerKind::printed || k == AnswerKind::broken_channel;
 }
 
+/// Whether its process ended, or was ended, in place of an answer.
+constexpr bool gone(AnswerKind k) {
+  return k == AnswerKind::crashed || k == AnswerKind::timed_out || stray(k);
+}
+
 /// A backend's answer to one question.
 struct Answer {
   AnswerKind kind = AnswerKind::ok;
@@ -48,12 +53,11 @@ struct Answer {
   std::string out_damage = {};  ///< how memory beside the outputs was written; else empty
   std::string in_damage = {};   ///< how an input was changed; else empty
   bool ok() const { return kind == AnswerKind::ok; }
-  /// Whether its process ended.
-  bool gone() const {
-    return kind == AnswerKind::crashed || kind == AnswerKind::timed_out || stray(kind);
-  }
+  bool gone() const { return judge::gone(kind); }
 };
 string_view name_of(AnswerKind k);
+/// What a backend did: "answered unsupported", and where it gave no answer only "crashed".
+std::string deed(AnswerKind k);
 
 /// Foreign text made fit to be shown: control characters become question marks.
 std::string printable(std::string text);

@@ -7,6 +7,18 @@
 #include "conformance/verdict/pattern.h"
 
 namespace lockstep::judge {
+namespace {
+
+// deed() of the answer that violates the property.
+std::string deed_of(const Failure& f) {
+  for (const AnswerKind kind :
+      {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed, AnswerKind::broken_channel})
+    if (f.answer == name_of(kind)) return deed(kind);
+  return "answered " + f.answer;
+}
+
+}  // namespace
+
 std::string cause_text(const Failure& f) {
   if (f.causes > 1) return fmt::format("{} more causes, of which this is the first", f.causes);
   std::string s = f.elements.empty() ? "" : f.pattern;
@@ -17,22 +29,19 @@ std::string cause_text(const Failure& f) {
 
 std::string way_of(const Failure& f) {
   const std::string cause = cause_text(f);
-  std::string s = f.answer == "ok"
-      ? f.elements.empty() ? without_details(f.text) : "other values"
-      : "answered " + f.answer + (f.label.empty() ? "" : " " + f.label);
+  std::string s = f.answer == "ok" ? f.elements.empty() ? without_details(f.text) : "other values"
+                                   : deed_of(f) + (f.label.empty() ? "" : " " + f.label);
   return cause.empty() ? s : s + "; " + cause;
 }
 
 namespace {
 
-// The answer in a finding's text, without the words for how the question was put.
-std::string answer_of(std::string text) {
-  for (const AnswerKind kind : {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed,
-           AnswerKind::broken_channel}) {
-    const std::string words = "answered " + std::string(name_of(kind)) + ": ";
-    if (const std::size_t at = text.rfind(words); at != text.npos) text.erase(0, at + words.size());
-  }
-  return text;
+// The text of a failure. If the backend gave no answer, only how it ended, without the words for
+// how the question was put.
+std::string end_of(const Failure& f) {
+  const std::string words = deed_of(f) + ": ";
+  const std::size_t at = words.starts_with("answered") ? f.text.npos : f.text.find(words);
+  return at == f.text.npos ? f.text : f.text.substr(at + words.size());
 }
 
 std::string symptom(const Failure& f) {
@@ -41,7 +50,7 @@ std::string symptom(const Failure& f) {
     if (!f.cells.empty()) return f.op + ": " + cause_text(f);
     return f.pattern.empty() ? f.op + " computes other values" : f.pattern;
   }
-  std::string text = without_details(answer_of(f.text));
+  std::string text = without_details(end_of(f));
   // Refusals that are missing or wrong seem to have one cause, whatever the rule.
   if (const std::size_t at = text.find(" " + f.rule + ","); !f.rule.empty() && at != text.npos)
     text.erase(at, f.rule.size() + 1);

@@ -105,6 +105,13 @@ void add_remarks(std::vector<Remark>& all, const char* kind, const std::vector<s
   if (more > 0 && !texts.empty()) all.push_back({kind, grouped(more) + " more"});
 }
 
+// How much of the specification a run judges, unless it ended before it had cases.
+std::string extent(const Report& r) {
+  if (r.operators_all == 0 && r.counts.selected == 0) return "no case selected yet";
+  return fmt::format(
+      "{} of {} operators", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
+}
+
 }  // namespace
 
 std::vector<Remark> remarks(const Report& r, std::size_t most) {
@@ -126,9 +133,7 @@ std::vector<Remark> remarks(const Report& r, std::size_t most) {
 }
 
 std::string scope(const Report& r) {
-  std::string s = fmt::format(
-      "({} of {} operators)", std::min(r.operators_selected, r.operators_claimed), r.operators_all);
-  s = (r.partial ? "SUBSET " : "whole claim ") + s;
+  std::string s = (r.partial ? "SUBSET (" : "whole claim (") + extent(r) + ")";
   if (!r.chosen.model.empty()) {
     s += ", THE CALLS OF " + printable(r.chosen.model);
     if (r.typed_cases > 0) s += fmt::format(" BUT {} TOO LARGE TO RUN", grouped(r.typed_cases));

@@ -156,8 +156,8 @@ void judge_refusals(
       const bool named = a.message.find(isa) != std::string::npos;
       return a.kind == AnswerKind::logic_error && named
           ? std::string()
-          : "isa=" + isa + ", which this machine lacks, was not refused by name: answered " +
-              std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": " + a.message);
+          : "isa=" + isa + ", which this machine lacks, was not refused by name: " + deed(a.kind) +
+              (a.message.empty() ? "" : ": " + a.message);
     });
   }
 }

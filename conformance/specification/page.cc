@@ -158,9 +158,10 @@ class Page {
     paragraph(fmt::format("For each element of {}: {}. For each element of every tensor: {}.",
         op_.outputs[0].name, op_.gas_text, kGasPerElement));
     heading("IN PLACE");
+    const char* giver = op_.inputs.size() == 1 ? "its input" : "input 0 or 1";
     paragraph(op_.in_place
-            ? "In a model the output may take the storage of input 0 or 1 at its last "
-              "use."
+            ? fmt::format(
+                  "In a model the output may take the storage of {} at its last use.", giver)
             : "No: the output has a storage of its own.");
   }
 

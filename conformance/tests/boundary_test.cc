@@ -47,7 +47,7 @@ TEST(Boundaries, AreOneStepOfOneKnobWide) {
     }
 }
 
-TEST(Knobs, AreTheNumbersOfACall) {
+TEST(Parameters, AreTheNumbersOfACall) {
   const std::vector<Parameter> of_sum = {{Parameter::count}, {Parameter::entries, 0},
       {Parameter::entry, 0, 0}, {Parameter::entry, 0, 1}, {Parameter::flag, 1},
       {Parameter::flag, 2}, {Parameter::rank, 0}, {Parameter::extent, 0, 0},
@@ -65,7 +65,7 @@ TEST(Knobs, AreTheNumbersOfACall) {
   EXPECT_EQ(parameters(parse_case("concatenate/axis=0/in=1@8+2@8+3@8+4@8")), of_four);
 }
 
-TEST(Knobs, TurnOneStepBeyondWhatIsLegal) {
+TEST(Parameters, TurnOneStepBeyondWhatIsLegal) {
   const auto turned = [](const char* id, const Parameter& k) {
     const Range r = turns(parse_case(id), k);
     return std::pair(r.min, r.max);
@@ -84,7 +84,7 @@ TEST(Knobs, TurnOneStepBeyondWhatIsLegal) {
   EXPECT_EQ(turned("take/axis=0/in=1@8+1@8", {Parameter::none}), Ends(0, 1));
 }
 
-TEST(Knobs, ShowWhatTheyAreSetTo) {
+TEST(Parameters, ShowWhatTheyAreSetTo) {
   for (const OpInfo* op : operators()) {
     Seeded draw(kSeed);
     for (int n = 0; n < 10; ++n) {
@@ -101,7 +101,7 @@ TEST(Knobs, ShowWhatTheyAreSetTo) {
   }
 }
 
-TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
+TEST(Parameters, LengthenListsByOnesOrTheirLastEntry) {
   const auto turned = [](const char* id, const Parameter& k, i64 v) {
     Case c = parse_case(id);
     set(c, k, v);
@@ -125,7 +125,7 @@ TEST(Knobs, LengthenListsByOnesOrTheirLastEntry) {
   EXPECT_EQ(gone.attrs, none.attrs);
 }
 
-TEST(Knobs, FindWhereTheirCallEndsHoweverFarThatIs) {
+TEST(Parameters, FindWhereTheirCallEndsHoweverFarThatIs) {
   const auto found = [](const char* id, const Parameter& k, i64 end) {
     const auto at = boundary_of(parse_case(id), k, end);
     return at ? std::pair(at->legal, at->illegal) : std::pair(end, end);
@@ -139,7 +139,7 @@ TEST(Knobs, FindWhereTheirCallEndsHoweverFarThatIs) {
   EXPECT_EQ(found("sum/in=1@8", {Parameter::flag, 1}, 1), Ends(1, 1));
 }
 
-TEST(Knobs, AreTurnedByOneStepForTheLabelsBesideACall) {
+TEST(Parameters, AreTurnedByOneStepForTheLabelsBesideACall) {
   using Labels = std::vector<std::string>;
   EXPECT_EQ(labels_beside(parse_case("relu/in=2@31")), (Labels{"", "input.rank", "op.inputs"}));
   EXPECT_EQ(labels_beside(parse_case("concatenate/axis=0/in=1@8")),

@@ -78,7 +78,7 @@ TEST_F(Bundle, OfACrashSaysSo) {
       1);
   const Ended c = shown(directory);
   EXPECT_EQ(c.exit, 2) << c.out << c.err;
-  for (const char* part : {"answered crashed: ", "SIGABRT"}) expect_contains(c.out, part);
+  for (const char* part : {"crashed: ", "SIGABRT"}) expect_contains(c.out, part);
   EXPECT_FALSE(fs::exists(directory + "/got_0.npy"));
 }
 

@@ -135,7 +135,7 @@ TEST(Causes, BlameNoTypeForOneValue) {
 
 TEST(Causes, NeverMergeACrashIntoSomethingMilder) {
   FailingRun run;
-  const Finding died{"answered crashed: SIGSEGV", AnswerKind::crashed};
+  const Finding died{"crashed: SIGSEGV", AnswerKind::crashed};
   run.put("sum/in=8@8/fill=dense:1", {{kProperty, wrong(5, 6)}});
   run.put("sum/in=8@8/fill=dense:2", {{kProperty, died}}, Outcome::crashed);
   run.put("sum/in=8@8/fill=dense:3", {{kProperty, wrong(5, 6)}}, Outcome::crashed);

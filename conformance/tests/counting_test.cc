@@ -91,7 +91,7 @@ TEST(Counting, EverySettingIsLegalAndThereOnce) {
   EXPECT_EQ(edge_cases(*find_operator("relu")).size(), 1u);
   EXPECT_EQ(edge_cases(*find_operator("cvm_clip")).size(), 32u);
   EXPECT_EQ(edge_cases(*find_operator("cvm_right_shift")).size(), 32u * 32u);
-  // Its operand and its count share 32 bits, so a count of 32 leaves none.
+  // The precision of the operand and the shift add up to 32 at most, so no case shifts by 32.
   const std::vector<Case> left = edge_cases(*find_operator("cvm_left_shift"));
   EXPECT_EQ(left.size(), 32u * 31u);
   for (const Case& c : left) EXPECT_EQ(c.in[0].precision + c.attrs[1].ints[0], 32) << case_id(c);

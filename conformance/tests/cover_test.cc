@@ -31,7 +31,7 @@ const CoverCell& cell(const CoverRow& row, const std::string& text) {
   return *at;
 }
 
-TEST(Features, OfEveryCallAreThoseOfItsOperator) {
+TEST(Classes, OfEveryCallAreThoseOfItsOperator) {
   for (const OpInfo* op : operators()) {
     const std::vector<CallClass> calls = call_classes(*op), values = value_classes(*op);
     const std::set<CallClass> known(calls.begin(), calls.end());
@@ -50,7 +50,7 @@ TEST(Features, OfEveryCallAreThoseOfItsOperator) {
 }
 
 // Each class at both of its ends, and the values just beside them.
-TEST(Features, OfACallAreNamed) {
+TEST(Classes, OfACallAreNamed) {
   const std::pair<const char*, const char*> rows[] = {
       {"relu/in=2x6x10x14x18@1", "rank of X: 5 & precision of X: 1 & memory: compact"},
       {"relu/in=3x7x15x31x63@2/memory=offset",
@@ -81,7 +81,7 @@ TEST(Features, OfACallAreNamed) {
     EXPECT_EQ(text_of(call_classes(parse_case(id))), classes) << id;
 }
 
-TEST(Features, OfValuesAreNamed) {
+TEST(Classes, OfValuesAreNamed) {
   const auto shown = [](const std::string& id) {
     const Case c = parse_case(id);
     return text_of(value_classes(c, inputs_of(c)));
@@ -108,7 +108,7 @@ TEST(Features, OfValuesAreNamed) {
   }
 }
 
-TEST(Features, OutputsAreConstantThatHoldOneValue) {
+TEST(Classes, OutputsAreConstantThatHoldOneValue) {
   const auto constant = [](std::vector<i32> v) {
     return is_constant({{Type{{std::ssize(v)}, 32}, std::move(v)}});
   };
@@ -118,7 +118,7 @@ TEST(Features, OutputsAreConstantThatHoldOneValue) {
   EXPECT_FALSE(constant({5, 5, 7}));
 }
 
-TEST(Features, AreAimedAtInSoManyTriesAndElements) {
+TEST(Classes, AreAimedAtInSoManyTriesAndElements) {
   const OpInfo &relu = *find_operator("relu"), &take = *find_operator("take");
   const CallClass f{"shape of X", "beside 16"};
   for (u64 seed = 0; seed < 20; ++seed) {
@@ -134,7 +134,7 @@ TEST(Features, AreAimedAtInSoManyTriesAndElements) {
   }
 }
 
-TEST(Features, AreAimedAtWithSuccess) {
+TEST(Classes, AreAimedAtWithSuccess) {
   const OpInfo& conv2d = *find_operator("conv2d");
   Seeded draw(1);
   for (const CallClass& f : {CallClass{"attribute padding", "zero"},
@@ -255,14 +255,14 @@ std::pair<i64, i64> largest(const VectorCall& call) {
   return {last, beyond};
 }
 
-TEST(TextWitnesses, StandAtTheLastLegalValueOrOneBeyond) {
+TEST(TextCases, StandAtTheLastLegalValueOrOneBeyond) {
   std::map<std::string, const VectorTest*> tests;
   const std::vector<VectorFile> files = read_vector_files(kFrozenSet);
   for (const VectorFile& file : files)
     for (const VectorTest& t : file.tests) tests[t.id] = &t;
   std::set<std::pair<const OpInfo*, std::pair<std::string, bool>>> seen;
   i64 values = 0;
-  for (const TextWitness& w : text_witnesses(kFrozenSet)) {
+  for (const TextCase& w : text_cases(kFrozenSet)) {
     ASSERT_TRUE(tests.contains(w.id)) << w.id;
     const VectorTest& t = *tests.at(w.id);
     EXPECT_EQ(t.result.label, w.legal ? "" : w.label) << w.id;

@@ -55,7 +55,7 @@ TEST(Edits, ChangeWhatFollowsAnEstimateOrIsNamedAlike) {
   }
 }
 
-// Samples of everything that looks like something else.
+// Texts that look like operators or literals that could be edited, and are not.
 constexpr const char* kSample = R"_(#define A 1 < 2 \
   3 < 4
   # if 5

@@ -307,7 +307,7 @@ TEST(JudgeTrial, TellsADeathThatNoSelectedPropertyJudges) {
   const ItemResult dead = result_of(crash, "relu/in=3@8/data=1,2,3", only);
   ASSERT_EQ(dead.findings.size(), 1U);
   EXPECT_EQ(dead.findings[0].first, "matches_reference");
-  EXPECT_EQ(dead.findings[0].second.text, "answered crashed: gone");
+  EXPECT_EQ(dead.findings[0].second.text, "crashed: gone");
   EXPECT_TRUE(result_of(crash, "relu/in=2@8/data=1,2", only).judged.empty());
 }
 

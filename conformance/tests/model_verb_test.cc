@@ -75,7 +75,7 @@ TEST(ModelVerb, EveryVerbNamesThePlaceOfAFault) {
         faulty_model(scratch, "symbol.json", with(symbol, place, value).dump());
     for (const Words& words : verbs_on(model)) {
       const Ended e = expect_end(words, 1);
-      EXPECT_TRUE(e.err.starts_with(std::string("lockstep: ") + path)) << e.err;
+      EXPECT_TRUE(e.err.starts_with("lockstep: " + model + "/symbol.json: " + path)) << e.err;
       expect_contains(e.err, std::string("[") + label + "] (exit 1, fail)\n");
     }
   }

@@ -116,7 +116,7 @@ std::string spoiled(const std::string& change) {
 
 TEST(Commands, ThatAreRightNineTimesInTenFail) {
   const std::pair<const char*, const char*> rows[] = {
-      {R"(s/"data":\[/&1,/)", "answered broken_channel"},
+      {R"(s/"data":\[/&1,/)", "broken_channel: "},
       {R"(s/"prec":/&1/)", "of precision"},
       {R"(s/"shape":\[/&1,/)", "expected ("},
       {R"(s/"status":"ok".*/"status":"unsupported","message":"not today"}/)", "not today"},

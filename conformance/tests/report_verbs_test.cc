@@ -1,4 +1,4 @@
-// The program compares, merges and witnesses runs.
+// The program compares, merges and attests runs.
 #include <gtest/gtest.h>
 
 #include "conformance/base/sha256.h"

@@ -106,5 +106,17 @@ TEST_P(Transcript, IsWhatTheProgramSays) {
       << file << ":" << b - before.begin() + 1 << " (LOCKSTEP_TRANSCRIBE=1 writes it)";
 }
 
+// The first page shows two runs; the one that takes little time is held to the program.
+TEST(ReadMe, ShowsWhatTheProgramSaysOfAMistake) {
+  const std::string page = text_of_file("README.md");
+  const std::size_t command = page.find("lockstep check faulty ");
+  ASSERT_NE(command, page.npos);
+  const std::size_t printed = page.find('\n', page.find("\\\n", command) + 2) + 1;
+  const Scratch scratch;
+  EXPECT_EQ(said(page.substr(command, printed - command), scratch),
+      without_place(page.substr(printed, page.find("```", printed) - printed), "SCRATCH/") +
+          "(exit 1)\n");
+}
+
 }  // namespace
 }  // namespace lockstep::judge

@@ -447,7 +447,7 @@ TEST(JudgeTrial, TellsADeathInInfer) {
   EXPECT_EQ(r.outcome, Outcome::crashed);
   ASSERT_EQ(r.findings.size(), 1U);
   EXPECT_EQ(r.findings[0].first, "matches_reference");
-  EXPECT_EQ(r.findings[0].second.text, "answered crashed: gone");
+  EXPECT_EQ(r.findings[0].second.text, "crashed: gone");
 }
 
 }  // namespace

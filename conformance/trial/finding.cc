@@ -95,7 +95,8 @@ std::string answer_text(const Answer& a) {
 }
 
 std::optional<Finding> difference(const std::vector<Tensor>& expected, const Answer& got) {
-  if (!got.ok()) return Finding{"answered " + answer_text(got), got.kind, {}, {}, got.label};
+  if (!got.ok())
+    return Finding{(got.gone() ? "" : "answered ") + answer_text(got), got.kind, {}, {}, got.label};
   if (std::optional<Finding> f = other_types(expected, got)) return f;
   if (got.out.size() != expected.size())
     return Finding{fmt::format("{} outputs, {} expected", got.out.size(), expected.size()), {}};

@@ -60,8 +60,8 @@ class Probe {
   /// Has the subject compile malformed graphs: for a legal case its graph with one mistake (each in
   /// turn if the case spells its values out), for an illegal case the graph of its call.
   void ask_malformed();
-  /// Puts the call with its attributes spelled in a way of spelled(), where the subject claims to
-  /// read text.
+  /// Puts the call with its attributes as text, spelled in one of the ways of spelled(), if the
+  /// subject claims to read text.
   void ask_spelled(std::size_t way);
   void infer();
   /// Puts law number i of the operator. A law that made no call or does not apply is not noted.
@@ -70,7 +70,7 @@ class Probe {
   bool too_large_for_laws() const;
   /// Whether the case is so small that a plan may run many times.
   bool small() const;
-  /// Whether it is large, and a plan runs many times nevertheless.
+  /// Whether a plan of the case runs many times although the case is large.
   bool repeated() const;
   /// Whether the case is so large that only the ways which change what a kernel does are worth
   /// their time.

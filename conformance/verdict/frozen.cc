@@ -17,7 +17,7 @@ namespace lockstep::judge {
 
 using form::Like;
 
-static void fields(auto& f, Like<Frozen::Row> auto& r) {
+static void fields(auto& f, Like<Frozen::OperatorTier> auto& r) {
   f("set", r.set, {.hash = true});
   f("questions", r.questions, {.hash = true});
   f("calls", r.outputs.calls);

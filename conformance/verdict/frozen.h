@@ -20,14 +20,14 @@ struct Report;
 /// What does not change within one version of the program.
 struct Frozen {
   /// The cases of one operator in a tier, vectors among them.
-  struct Row {
+  struct OperatorTier {
     std::string set;        ///< SHA-256 of their sorted lines: id, purpose, label, gas
     std::string questions;  ///< questions_hash() of some of them
     Outputs outputs;        ///< the right ones of the calls that run
   };
   struct Tier {
     std::string order;  ///< order_hash() of the whole tier
-    std::map<std::string, Row> operators;
+    std::map<std::string, OperatorTier> operators;
   };
   std::string judge;  ///< the version of the program
   std::vector<Tier> tiers;

@@ -17,8 +17,7 @@ std::pair<std::string, Finding> death(
       : t.item->what == Item::vector ? kMatchesVectors
                                      : kMatchesReference;
   judged.emplace_back(p.name);
-  return {std::string(p.name),
-      {"answered " + std::string(name_of(end.kind)) + ": " + end.message, end.kind}};
+  return {std::string(p.name), {deed(end.kind) + ": " + end.message, end.kind}};
 }
 
 // Whether repetitions inside one trial were answered differently.

@@ -35,7 +35,7 @@ inline bool ended_process(const ItemResult& r) {
 /// Judges one trial by some properties; an empty list means all.
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties);
 
-/// What follows the text of a failure that does not show again.
+/// Appended to the text of a failure that did not repeat.
 inline constexpr const char* kNotAgain =
     "; put again, it ended differently, so no expectation excuses it";
 

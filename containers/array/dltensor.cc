@@ -9,7 +9,8 @@
 namespace lockstep::ndarray {
 namespace {
 
-/// A foreign number that need not be one of the enumerators, which is why it is not read as one.
+/// The device type as a number. A foreign tensor may hold one that is no enumerator, and reading
+/// that as the enumeration is undefined.
 int type_number(DLDevice device) {
   static_assert(sizeof(device.device_type) == sizeof(int));
   int number = 0;

@@ -115,9 +115,9 @@ struct ShapeDescriptor {
   /// bad here and still be general strided.
   constexpr unsigned validate() const;
 
-  /// What `ews` has to be: the innermost stride where no step between two elements that follow each
-  /// other differs from it, else 0. An axis that steps onto others is left out; without any axis to
-  /// step along it is 1. For legal ranks and extents.
+  /// The right value of `ews`: the innermost stride if every step from an element to the next one
+  /// equals it, else 0. Axes of extent 1 and axes whose steps overlap an inner axis do not count;
+  /// if all axes have extent 1, it is 1. For legal ranks and extents.
   constexpr i64 elementwise_stride() const { return judge_strides().ews; }
 
   /// The first kind of layout, in the order of LayoutClass, that this is.

@@ -38,7 +38,7 @@ constexpr SizeClass size_class(std::size_t bytes) {
   constexpr int kFirst = std::countr_zero(kSmallest);
   const int power = static_cast<int>(std::bit_width(bytes - 1)) - 1;
   const std::size_t quarter = std::size_t{1} << (power - 2);
-  const std::size_t quarters = (bytes - 1) / quarter;  // 4 to 7, and one more is the class's size
+  const std::size_t quarters = (bytes - 1) / quarter;  // 4 to 7; the class holds one more
   return {
       static_cast<std::size_t>(power - kFirst) * 4 + (quarters - 4) + 1, (quarters + 1) * quarter};
 }

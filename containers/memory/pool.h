@@ -60,11 +60,11 @@ class BlockPool {
   /// The numbers of this moment.
   PoolStatistics statistics() const;
 
-  /// How many bytes a block for so many bytes really has; `bytes` from 1 to kBlockBytesMax.
+  /// The size of the block that serves a request of `bytes`, 1 to kBlockBytesMax.
   static std::size_t block_bytes(std::size_t bytes);
 
  private:
-  /// A place in a ring of kept blocks; the ring's own member has no block.
+  /// A member of a ring of kept blocks. The ring itself is the one member without a block.
   struct Link {
     Link *before = this, *after = this;
     bool alone() const { return after == this; }

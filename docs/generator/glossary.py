@@ -9,22 +9,32 @@ SENTENCES_MOST = 3
 
 
 def entries(text: str) -> list:
-    """The terms of a page's glossary with their explanations."""
-    found = GLOSSARY.search(text)
-    blocks = re.split(r"\n\s*\n", found[1].strip("\n")) if found and found[1].strip() else []
-    return [(block.partition("\n")[0], block.partition("\n")[2].strip()) for block in blocks]
+    """The terms of a page's glossaries with their explanations."""
+    return [entry for part in parts(text) for entry in part]
+
+
+def parts(text: str) -> list:
+    """The entries of each glossary of a page."""
+    found = []
+    for glossary in GLOSSARY.findall(text):
+        blocks = re.split(r"\n\s*\n", glossary.strip("\n")) if glossary.strip() else []
+        found.append([(block.partition("\n")[0], block.partition("\n")[2].strip())
+                      for block in blocks])  # fmt: skip
+    return found
 
 
 def check(text: str):
     """Refuses a glossary without terms, or with one out of place, named twice or not explained."""
-    terms = [term for term, _ in entries(text)]
-    if not terms:
+    named = set()
+    for part in parts(text):
+        for before, term in zip([""] + [term for term, _ in part], [term for term, _ in part]):
+            if term.casefold() in named:
+                raise Refused(f"glossary.md: {term} is named twice")
+            if before.casefold() > term.casefold():
+                raise Refused(f"glossary.md: {term} stands behind {before}")
+            named.add(term.casefold())
+    if not named:
         raise Refused("glossary.md: there are no terms")
-    for before, term in zip(terms, terms[1:]):
-        if before.casefold() == term.casefold():
-            raise Refused(f"glossary.md: {term} is named twice")
-        if before.casefold() > term.casefold():
-            raise Refused(f"glossary.md: {term} stands behind {before}")
     for term, meaning in entries(text):
         sentences = len(re.findall(r"\.(?=\s|$)", meaning))
         if not 1 <= sentences <= SENTENCES_MOST:

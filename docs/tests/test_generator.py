@@ -278,6 +278,12 @@ class Glossary(unittest.TestCase):
             with self.subTest(why), self.assertRaisesRegex(refusal.Refused, why):
                 glossary.check(self.page(*entries))
 
+    def test_names_no_term_in_two_lists(self):
+        two = self.page("case\n  One.") + self.page("case\n  Two.")
+        with self.assertRaisesRegex(refusal.Refused, "case is named twice"):
+            glossary.check(two)
+        glossary.check(self.page("case\n  One.") + self.page("box\n  Two."))
+
     def test_explains_the_words_of_the_field(self):
         terms = dict(glossary.entries((ROOT / "docs" / "glossary.md").read_text("ascii")))
         for term in ("adapter", "contract mutant", "discriminating order", "kill matrix",

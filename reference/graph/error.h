@@ -48,6 +48,9 @@ class Error : public utils::ValueVerifyFatal {
       : ValueVerifyFatal(message + " [" + label + "]"),
         label_(std::move(label)),
         path_(std::move(path)) {}
+  /// The same error of a document in a file, which the message names before anything else.
+  Error(const Error& of, const std::string& file)
+      : ValueVerifyFatal(file + ": " + of.what()), label_(of.label_), path_(of.path_) {}
 
   /// One of kModelLabels, or a label of the call inside the graph.
   const std::string& label() const { return label_; }

@@ -42,9 +42,20 @@ Parameters by_name(std::vector<ndarray::NamedArray> arrays) {
   return all;
 }
 
+Graph graph_of(std::string_view json, const std::string& file) {
+  return utils::naming_out_of_memory("reading", file, [&] {
+    try {
+      return Graph(json);
+    } catch (const Error& e) {
+      throw Error(e, file);
+    }
+  });
+}
+
 Graph load_graph(const std::string& directory) {
   const std::string file = directory + "/symbol.json";
-  return utils::naming_out_of_memory("reading", file, [&] { return Graph(text_of(file)); });
+  return utils::naming_out_of_memory(
+      "reading", file, [&] { return graph_of(text_of(file), file); });
 }
 
 Model load_model(const std::string& directory) {

@@ -2,6 +2,7 @@
 /// Models from files.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "containers/array/dictionary.h"
@@ -11,6 +12,10 @@ namespace lockstep::graph {
 
 /// The arrays of a parameter file, in which no two share a name.
 Parameters by_name(std::vector<ndarray::NamedArray> arrays);
+
+/// The graph of a document from a file, which errors name.
+/// @throws Error for a graph that breaks a rule, utils::OutOfMemory.
+Graph graph_of(std::string_view json, const std::string& file);
 
 /// The graph of a directory, from its file `symbol.json`.
 /// @throws Error for a graph that breaks a rule, utils::ValueVerifyFatal for a file that cannot be

@@ -71,8 +71,7 @@ std::size_t length_of(int length, const char* name) {
 
 graph::Model model_of(std::string_view json, std::string_view params) {
   // The parts have the names of the files that they usually are.
-  graph::Graph graph =
-      utils::naming_out_of_memory("reading", "symbol.json", [&] { return graph::Graph(json); });
+  graph::Graph graph = graph::graph_of(json, "symbol.json");
   return utils::naming_out_of_memory("reading", "params", [&] {
     return graph::Model(std::move(graph),
         graph::by_name(ndarray::load(std::as_bytes(std::span(params.data(), params.size())))));
@@ -183,8 +182,7 @@ int CVMAPIGetGasFromGraphFile(const char* graph_json, unsigned long long* gas) {
   return guarded([&] {
     unsigned long long& answer = result(gas, "gas");
     VERIFY(graph_json != nullptr) << "graph_json is null";
-    answer = static_cast<unsigned long long>(utils::naming_out_of_memory(
-        "reading", "symbol.json", [&] { return graph::Graph(graph_json).gas(); }));
+    answer = static_cast<unsigned long long>(graph::graph_of(graph_json, "symbol.json").gas());
   });
 }
 

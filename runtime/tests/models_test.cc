@@ -77,7 +77,7 @@ TEST(CvmModel, SaysWhatItsGraphSays) {
   Size gas = 1;
   EXPECT_EQ(CVMAPIGetGasFromGraphFile(file("symbol.json").c_str(), &gas), CVM_OK);
   EXPECT_EQ(gas, 742862U);
-  expect_failure(CVMAPIGetGasFromGraphFile("{}", &gas), "[model.key]");
+  expect_failure(CVMAPIGetGasFromGraphFile("{}", &gas), "symbol.json: ");
   EXPECT_EQ(gas, 0U);
 }
 
@@ -107,7 +107,7 @@ TEST(CvmModel, ATextThatCallersHaveNoRoomForIsRefused) {
 
 TEST(CvmModel, WhatIsNoModelIsRefused) {
   void* net = &net;
-  expect_failure(load("{", file("params"), &net), "[model.json]");
+  expect_failure(load("{", file("params"), &net), "symbol.json: the document is not JSON");
   EXPECT_EQ(net, nullptr) << "a failed call left something behind";
   expect_failure(load(file("symbol.json"), "", &net), "[too_short]");
   expect_failure(load(file("symbol.json"), file("params"), &net, 3), "device_type is 3");

@@ -9,7 +9,7 @@
 ///   poke=PORT:BYTES       execute() changes a byte, so far from the first element of a tensor;
 ///                         the output follows the inputs
 ///   counts=RUN            execute() adds 1 to an output of one element, in that run of a plan 2
-///   pretends=YES          execute() never ends, and counts runs of plans for the judge meanwhile
+///   pretends=YES          execute() counts 120 runs of plans for the judge, slowly, and exits
 ///   guesses=NUMBER        execute() answers the judge with that number, and never ends
 ///   spoils=CALL           execute() spoils the answer to the first call, and ends its process in
 ///                         the call of this number
@@ -164,9 +164,10 @@ void spoil_first_answer() {
   std::abort();
 }
 
-// Counts run after run of a plan, and never ends one.
+// Counts run after run of a plan without ending one, until it exits.
 [[noreturn]] void pretend() {
-  for (;; usleep(350'000)) ++channel()->runs;
+  for (int run = 0; run < 120; ++run, usleep(350'000)) ++channel()->runs;
+  _exit(0);
 }
 
 int32_t execute(const ls_plan* plan, const void* const* in, void* const* out, void* scratch, void*,

@@ -9,8 +9,8 @@ inline std::optional<Finding> inspect_refused_types(const Trial& t, const Answer
   if (a.kind == AnswerKind::logic_error &&
       (t.manifest->errors == Errors::cls || a.label == t.item->label))
     return std::nullopt;
-  return Finding{"infer() of an illegal call: expected " + t.item->label + ", answered " +
-          std::string(name_of(a.kind)) + " " + a.label,
+  return Finding{
+      "infer() of an illegal call: expected " + t.item->label + ", " + deed(a.kind) + " " + a.label,
       a.kind, {}, {}, a.label};
 }
 
@@ -18,8 +18,7 @@ inline std::optional<Finding> inspect_infers(const Trial& t, Observations) {
   const Answer& a = t.inferred ? *t.inferred : t.base;
   if (t.refusal) return inspect_refused_types(t, a);
   if (!a.ok())
-    return Finding{"infer() answered " + std::string(name_of(a.kind)) + ": " + a.message, a.kind,
-        {}, {}, a.label};
+    return Finding{"infer() " + deed(a.kind) + ": " + a.message, a.kind, {}, {}, a.label};
   if (static_cast<int>(a.types.size()) != t.types.count)
     return Finding{
         fmt::format("{} outputs inferred, {} expected", a.types.size(), t.types.count), {}};

@@ -16,8 +16,8 @@ inline std::optional<Finding> broken_law(const Trial&, Observations seen) {
     const LawTrial& tried = *o.law;
     const std::string law = fmt::format("the law {} ({})", tried.law->label, tried.law->text);
     if (o.answer)
-      return Finding{fmt::format("{} made a call that answered {}: {}", law,
-                         name_of(o.answer->kind), o.answer->message),
+      return Finding{fmt::format("{} made a call: the backend {}: {}", law, deed(o.answer->kind),
+                         o.answer->message),
           o.answer->kind};
     if (tried.result.kind == reference::LawResult::broken)
       return Finding{law + " is broken: " + tried.result.message, {}};

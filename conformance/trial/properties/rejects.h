@@ -9,9 +9,8 @@ inline std::optional<Finding> not_refused(
   const std::string want = "expected a logic error " + label + ", ";
   if (a.ok()) return Finding{want + "the call was accepted", a.kind};
   if (a.kind != AnswerKind::logic_error)
-    return Finding{want + "answered " + std::string(name_of(a.kind)) +
-            (a.message.empty() ? "" : ": " + a.message),
-        a.kind, {}, {}, a.label};
+    return Finding{
+        want + deed(a.kind) + (a.message.empty() ? "" : ": " + a.message), a.kind, {}, {}, a.label};
   if (t.manifest->errors == Errors::label && a.label != label)
     return Finding{want + "got the label '" + a.label + "'", a.kind, {}, {}, a.label};
   return std::nullopt;

@@ -6,8 +6,9 @@ namespace lockstep::judge {
 inline constexpr int kReuses = 128;  ///< runs of one plan
 
 /// A kernel that keeps state may go wrong after many runs, when the same memory holds other values,
-/// or when another call is prepared. Every other two runs start with outputs as they were at first.
-/// Plans of most large calls run too long; each operator has one that does not.
+/// or when another call is prepared. Before half of the runs, in turns, the outputs get their first
+/// values again. The judge runs plans of small calls, and of one large call of each operator; other
+/// large calls would take too long.
 inline constexpr Property kReuse{.name = "reuse",
     .text = "a plan gives the same result in each of 128 runs",
     .ask =

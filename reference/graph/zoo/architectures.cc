@@ -33,12 +33,12 @@ Network resnet50(Builder net) { return resnet(std::move(net), bottleneck, {3, 4,
 
 // Howard et al., MobileNets, table 1: channels and stride of each separable convolution.
 Network mobilenetv1(Builder net) {
-  struct Row {
+  struct Separable {
     i64 channels, stride;
   };
   Value x = net.relu(net.conv(net.data(), 32, 3, {.stride = 2}));
   for (const auto& [channels, stride] :
-      std::initializer_list<Row>{{64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2},
+      std::initializer_list<Separable>{{64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2},
           {512, 1}, {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}}) {
     x = net.relu(net.depthwise(x, 3, stride));
     x = net.relu(net.conv(x, channels, 1));
@@ -49,12 +49,12 @@ Network mobilenetv1(Builder net) {
 
 // Sandler et al., MobileNetV2, table 2: expansion, channels, repetitions, stride of the first.
 Network mobilenetv2(Builder net) {
-  struct Row {
+  struct Bottlenecks {
     i64 factor, channels, blocks, stride;
   };
   Value x = net.relu6(net.conv(net.data(), 32, 3, {.stride = 2}));
   for (const auto& [factor, channels, blocks, stride] :
-      std::initializer_list<Row>{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2},
+      std::initializer_list<Bottlenecks>{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2},
           {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}})
     for (i64 b = 0; b < blocks; ++b)
       x = inverted_residual(net, x, factor, channels, b == 0 ? stride : 1);
@@ -65,12 +65,12 @@ Network mobilenetv2(Builder net) {
 
 // Simonyan and Zisserman, Very Deep Convolutional Networks, table 1, column D.
 Network vgg16(Builder net) {
-  struct Row {
+  struct Convolutions {
     i64 channels, layers;
   };
   Value x = net.data();
   for (const auto& [channels, layers] :
-      std::initializer_list<Row>{{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
+      std::initializer_list<Convolutions>{{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
     for (i64 k = 0; k < layers; ++k) x = net.relu(net.conv(x, channels, 3));
     x = net.max_pool(x, 2, 2);
   }
