@@ -50,6 +50,7 @@ for processor in "${processors[@]}"; do
     exit 1
   fi
   printf '%s\n' "$cpu: ${isas[*]}"
-  LOCKSTEP_EMULATED=1 "${run[@]}" --gtest_brief=1 --gtest_filter="$tests:-$(IFS=: && printf '%s' "${tested[*]}")"
+  LOCKSTEP_EMULATED=1 "${run[@]}" --gtest_brief=1 \
+    --gtest_filter="$tests:-$(IFS=: && printf '%s' "${tested[*]}")"
   for isa in generic "${isas[@]}"; do tested+=("*/${isa}_*"); done
 done
