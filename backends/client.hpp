@@ -134,6 +134,10 @@ inline Status absent(const char* function) {
   return {function, LS_UNSUPPORTED, "", "the backend has no such function"};
 }
 
+inline Status host_is_full(const char* function, std::string what) {
+  return {function, LS_RUNTIME, LS_NO_MEMORY, std::move(what)};
+}
+
 template <class Container> uint32_t count(const Container& c) {
   return static_cast<uint32_t>(c.size());
 }
@@ -381,9 +385,9 @@ class Backend {
       return data ? LS_OK : LS_RUNTIME;
     });
     if (data) return {Memory(opened_, data, bytes, align), std::move(status)};
-    if (status.text.empty())
-      status.text = o.library.has_device() ? "alloc() returned nothing"
-                                           : "no memory for " + std::to_string(bytes) + " bytes";
+    if (!o.library.has_device())
+      return detail::host_is_full("alloc", "no memory for " + std::to_string(bytes) + " bytes");
+    if (status.text.empty()) status.text = "alloc() returned nothing";
     return status;
   }
   /// Memory for a row-major tensor of extents > 0.
