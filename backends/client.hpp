@@ -134,10 +134,6 @@ inline Status absent(const char* function) {
   return {function, LS_UNSUPPORTED, "", "the backend has no such function"};
 }
 
-inline Status host_is_full(const char* function, std::string what) {
-  return {function, LS_RUNTIME, LS_NO_MEMORY, std::move(what)};
-}
-
 template <class Container> uint32_t count(const Container& c) {
   return static_cast<uint32_t>(c.size());
 }
@@ -386,7 +382,7 @@ class Backend {
     });
     if (data) return {Memory(opened_, data, bytes, align), std::move(status)};
     if (!o.library.has_device())
-      return detail::host_is_full("alloc", "no memory for " + std::to_string(bytes) + " bytes");
+      return Status{"alloc", LS_RUNTIME, LS_NO_MEMORY, std::to_string(bytes) + " bytes asked for"};
     if (status.text.empty()) status.text = "alloc() returned nothing";
     return status;
   }
