@@ -45,6 +45,9 @@ enum {
   LS_UNSUPPORTED = 3 /**< legal but not offered, the same each time; a failure inside a claim */
 };
 
+/** The label after LS_RUNTIME where the host has too little memory for the call. */
+#define LS_NO_MEMORY "memory"
+
 /** Kinds of an attribute's value. */
 enum {
   LS_INT = 0,   /**< one integer */
@@ -63,7 +66,7 @@ enum {
 typedef struct {
   uint32_t size;  /**< sizeof(ls_status) of the caller */
   int32_t code;   /**< the returned code again, LS_OK ... */
-  char label[64]; /**< of the violated rule, after LS_LOGIC */
+  char label[64]; /**< of the violated rule, after LS_LOGIC; after LS_RUNTIME LS_NO_MEMORY or "" */
   char text[256]; /**< what, where and why, in a sentence */
 } ls_status;
 

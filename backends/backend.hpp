@@ -183,6 +183,8 @@ template <class F> int32_t guarded(ls_status* s, F f) {
     return fill(s, LS_LOGIC, e.label, e.what());
   } catch (const Unsupported& e) {
     return fill(s, LS_UNSUPPORTED, "", e.what());
+  } catch (const std::bad_alloc&) {
+    return fill(s, LS_RUNTIME, LS_NO_MEMORY, "there is too little memory");
   } catch (const std::exception& e) {
     return fill(s, LS_RUNTIME, "", e.what());
   } catch (...) {

@@ -381,9 +381,9 @@ class Backend {
       return data ? LS_OK : LS_RUNTIME;
     });
     if (data) return {Memory(opened_, data, bytes, align), std::move(status)};
-    if (status.text.empty())
-      status.text = o.library.has_device() ? "alloc() returned nothing"
-                                           : "no memory for " + std::to_string(bytes) + " bytes";
+    if (!o.library.has_device())
+      return Status{"alloc", LS_RUNTIME, LS_NO_MEMORY, std::to_string(bytes) + " bytes asked for"};
+    if (status.text.empty()) status.text = "alloc() returned nothing";
     return status;
   }
   /// Memory for a row-major tensor of extents > 0.

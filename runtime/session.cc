@@ -17,12 +17,18 @@ namespace {
 
 using ndarray::NDArray;
 
+[[noreturn]] void fail(const std::string& backend, const client::Error& e) {
+  const std::string text = "the backend '" + backend + "': " + e.what();
+  if (e.code == LS_RUNTIME && e.label == LS_NO_MEMORY) throw utils::OutOfMemory(text);
+  throw utils::LogMessageFatal(text);
+}
+
 // A backend that refuses a valid model has a fault or a limit; the caller is not to blame.
 template <class Body> auto asked(const std::string& backend, const Body& body) {
   try {
     return body();
   } catch (const client::Error& e) {
-    throw utils::LogMessageFatal("the backend '" + backend + "': " + e.what());
+    fail(backend, e);
   }
 }
 
@@ -33,9 +39,9 @@ client::Backend opened(const SessionOptions& o) {
   } catch (const client::LoadError& e) {
     throw utils::ValueVerifyFatal("'" + o.backend + "' is no backend: " + e.what());
   } catch (const client::Error& e) {
-    const std::string text = "the backend '" + o.backend + "': " + e.what();
-    if (e.code == LS_LOGIC) throw utils::ValueVerifyFatal(text);
-    throw utils::LogMessageFatal(text);
+    if (e.code == LS_LOGIC)
+      throw utils::ValueVerifyFatal("the backend '" + o.backend + "': " + e.what());
+    fail(o.backend, e);
   }
 }
 

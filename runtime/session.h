@@ -5,9 +5,9 @@
 ///     std::vector<ndarray::NDArray> heads = session.run(image);
 ///
 /// What loads and runs throw has one of two roots. utils::ValueVerifyFatal is a fault of the
-/// caller, of the files or of the input: graph::Error has a label and the path of the fault,
-/// params::Error a label and an offset; a file that cannot be opened, a file that is no backend and
-/// an option that the backend refuses have neither. utils::LogMessageFatal is a fault of the
+/// caller, of the files or of the input: graph::Error has a label and the path of the fault; a file
+/// that cannot be opened, a file that is no backend and an option that the backend refuses have
+/// neither. utils::LogMessageFatal is a fault of the
 /// backend or of the machine; utils::OutOfMemory is one, and of a load it names the directory or
 /// the file. Where not even the text of that finds room, it is std::bad_alloc.
 #pragma once

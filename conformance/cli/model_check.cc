@@ -143,7 +143,7 @@ Score score(const graph::Model& model, const Data& data, Subject& subject,
     }
     ++s.inputs;
   }
-  s.digest = sha256(outputs);
+  if (s.inputs > 0) s.digest = sha256(outputs);
   return s;
 }
 
@@ -163,7 +163,10 @@ void print(const documents::Checked& c, const Score& s, const Data& data, i64 ga
   }
   if (s.differing) fmt::print("  {}\n", s.first_difference);
   if (record.gas) fmt::print("  gas {} ({})\n", gas, of_record(gas == *record.gas));
-  fmt::print("  digest {} ({})\n", s.digest, of_record(s.digest == record.sha256));
+  if (s.digest.empty())
+    fmt::print("  no digest, because no input has outputs\n");
+  else
+    fmt::print("  digest {} ({})\n", s.digest, of_record(s.digest == record.sha256));
   fmt::print("  {}\n", exit_text(static_cast<Exit>(c.exit)));
 }
 

@@ -55,7 +55,7 @@ template <class F> void fields(F& form, const Checked& c) {
   form("inputs", c.inputs, {.text = "Those that have outputs."});
   form.optional("correct", c.correct);
   form("differing", c.differing, {.text = "Inputs whose outputs differ from the specification's."});
-  form("digest", c.digest, {.hash = true});
+  form.optional("digest", c.digest, {.hash = true, .text = "Absent where no input has outputs."});
   form("expected_digest", c.expected_digest, {.hash = true});
   form.optional("stopped", c.stopped, {.text = "Where a call failed, and how."});
   form("exit", c.exit);

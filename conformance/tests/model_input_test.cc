@@ -44,6 +44,14 @@ TEST_F(ModelInput, AnArrayMayHaveAnyTypeOfIntegers) {
   expect_values(d, "x.npy", npy<std::uint64_t>({1, 3}, {0, 1, 127}), {0, 1, 127});
 }
 
+TEST_F(ModelInput, TheElementsOfAnArrayAreNamedWhereTheyAreOfNoKnownType) {
+  std::string truths = npy<std::int8_t>({1, 3}, {0, 1, 1});
+  truths.replace(truths.find("|i1"), 3, "|b1");
+  expect_refused(relu_of({1, 3}, 8), "x.npy", truths,
+      {"x.npy: offset 0: the elements must be int or uint of 8 to 64 bits, or float of 16 to 64; "
+       "found \"|b1\" [npy_dtype]"});
+}
+
 TEST_F(ModelInput, AnArrayMayLackTheBatch) {
   expect_values(relu_of({1, 2}, 8), "x.npy", npy<i32>({2}, {1, 2}), {1, 2});
   expect_values(relu_of({1}, 8), "x.npy", npy<i32>({1}, {1}), {1});

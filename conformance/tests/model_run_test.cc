@@ -222,7 +222,8 @@ TEST_F(ModelRun, RefusesWhatIsNotThere) {
   scratch.write("model/params", "");
   const Ended e = lockstep_says({"model", "run", model, "--input", input});
   EXPECT_EQ(e.exit, 1);
-  expect_contains(e.err, "[too_short] (exit 1, fail)\n");
+  EXPECT_TRUE(e.err.starts_with("lockstep: params: " + model + "/params: offset 0: ")) << e.err;
+  expect_contains(e.err, "[too_short] [model.params] (exit 1, fail)\n");
 }
 
 }  // namespace

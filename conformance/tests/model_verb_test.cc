@@ -43,7 +43,7 @@ TEST(ModelVerb, FaultyParametersFailWithTheirLabel) {
   const Scratch scratch;
   const std::string bytes = text_of_file(kDigits + "/params");
   const std::pair<std::string, const char*> rows[] = {
-      {bytes + "abc", "trailing"},
+      {bytes + "abc", "model.params"},
       {text_of_file("containers/tests/golden/worked_example.params"), "model.params"},
       {text_of_file("containers/tests/golden/every_dtype.params"), "model.params"},
   };

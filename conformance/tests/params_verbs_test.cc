@@ -136,7 +136,8 @@ TEST_F(ParamsVerbs, ANameThatAnArchiveCannotHoldIsRefused) {
 TEST_F(ParamsVerbs, LabelsAreListedWithTheirMeaning) {
   expect_params({"labels"}, 0,
       {"\nndim                       a tensor must have 0 to 32 dimensions\n",
-          "\nnpy_dtype                  a parameter file has no elements of this type\n"});
+          "\nnpy_dtype                  the elements must be int or uint of 8 to 64 "
+          "bits, or float of 16 to 64\n"});
 }
 
 TEST_F(ParamsVerbs, CompletionKnowsTheirOptions) {

@@ -21,7 +21,7 @@ struct NamedArray {
 };
 
 /// What a file stores of an array: compact, on the host, little-endian. If the array is so already,
-/// the tensor shares its memory instead of copying it.
+/// the tensor shares its memory instead of copying it. Padding is not stored.
 params::Tensor to_params(const NDArray& array);
 
 /// An array with a copy of what a file stored.

@@ -53,7 +53,8 @@ class NDArray {
   static NDArray empty(std::span<const i64> shape, DLDataType dtype, DLDevice device = kHost);
 
   /// An array whose elements lie in memory of its own as the descriptor says. It keeps its padding:
-  /// copies of it have the same layout, and the same bytes between the elements.
+  /// copies of it have the same layout, and the same bytes between the elements. A file holds its
+  /// values alone: what is loaded is compact.
   /// @throws utils::ValueVerifyFatal for what verify() refuses and where elements lie outside the
   ///         buffer, utils::LogMessageFatal without memory.
   static NDArray empty(const ShapeDescriptor& layout, DLDevice device = kHost);

@@ -48,7 +48,7 @@ inline constexpr Reject kRejects[] = {
     {"npy_header", "the array's header must be the dictionary of descr, fortran_order and shape"},
     {"npy_object", "an array of objects is pickled, and not read: it could run any program"},
     {"npy_structure", "an array of structures has no place in a parameter file"},
-    {"npy_dtype", "a parameter file has no elements of this type"},
+    {"npy_dtype", "the elements must be int or uint of 8 to 64 bits, or float of 16 to 64"},
     {"npy_size", "the array must have as many bytes as its shape and type ask for"},
     {"npz_name", "a name in an archive must not have a backslash, nor an empty, '.' or '..' part"},
     {"npz_name_length", "a name in an archive must not be longer than 65,531 bytes"},

@@ -111,8 +111,12 @@ def test_a_faulty_model_is_named_with_its_place(files):
     with pytest.raises(lockstep.ModelError) as raised:
         lockstep.Session((b"{", params))
     assert raised.value.label == "model.json"
-    with pytest.raises(lockstep.ModelError):
+    with pytest.raises(lockstep.ModelError) as raised:
+        lockstep.Session((files[0], params + b"abc"))
+    assert (raised.value.label, raised.value.path) == ("model.params", "params")
+    with pytest.raises(lockstep.ModelError) as raised:
         lockstep.Session((files[0], params[:-1]))
+    assert (raised.value.label, raised.value.path) == ("model.params", "params.dense2_bias")
 
 
 def test_a_place_is_told_whatever_names_it_holds(files):

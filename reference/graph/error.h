@@ -35,8 +35,8 @@ inline constexpr ModelLabel kModelLabels[] = {
     {"model.storage", "two live tensors share a storage id, or storage exceeds 2^32 bytes"},
     {"model.gas", "one element, all tensors or all calls cost more gas than allowed"},
     {"model.params",
-        "a parameter, or the file of them, is missing, or a parameter has another shape, no "
-        "integers or larger ones than int32 holds, or is of no variable"},
+        "a parameter, or the file of them, is missing or faulty, or a parameter has another shape, "
+        "no integers or larger ones than int32 holds, or is of no variable"},
     {"model.input", "the input has another length, shape or type than \"data\" needs"},
 };
 

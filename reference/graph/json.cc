@@ -11,7 +11,7 @@ namespace {
 
 [[noreturn]] void refuse(const char* label, const Place& place, const std::string& why) {
   const std::string path = place.text();
-  throw Error(label, path + " " + why, path);
+  throw Error(label, (path.empty() ? "the document" : path) + " " + why, path);
 }
 
 [[noreturn]] void wrong_form(const Place& place, const std::string& expected) {

@@ -40,7 +40,8 @@ class Document {
 /// Containers inside one another; a model needs five.
 inline constexpr std::size_t kMaxDepth = 16;
 
-/// Where a value stands in a document; spelt out only when something is wrong with it.
+/// Where a value stands in a document; spelt out only when something is wrong with it. Messages
+/// call the document itself so.
 struct Place {
   const Place* parent = nullptr;  ///< of the value that holds this one; null for the document
   std::string_view key = {};      ///< in the object around it
@@ -50,7 +51,7 @@ struct Place {
   Place at(std::string_view k) const { return {this, k}; }
   /// The place of an element of this list.
   Place at(i64 i) const { return {this, {}, i}; }
-  /// The path: "nodes[12].inputs[1]".
+  /// The path: "nodes[12].inputs[1]"; empty for the document.
   std::string text() const;
 };
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "containers/array/dictionary.h"
 #include "containers/exceptions.h"
 #include "containers/memory/pool.h"
 #include "reference/graph/error.h"
@@ -34,12 +35,22 @@ bool is_missing(const std::string& path) {
   return std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found;
 }
 
+// A model has one kind of error, so the fault of the file becomes one of the model.
+template <class Read> Parameters by_name(const Read& read) {
+  try {
+    Parameters all;
+    for (ndarray::NamedArray& a : read()) all[std::move(a.name)] = std::move(a.array);
+    return all;
+  } catch (const params::Error& e) {
+    const std::string path = e.tensor() ? parameter_path(*e.tensor()) : "params";
+    throw Error("model.params", path + ": " + e.what(), path);
+  }
+}
+
 }  // namespace
 
-Parameters by_name(std::vector<ndarray::NamedArray> arrays) {
-  Parameters all;
-  for (ndarray::NamedArray& a : arrays) all[std::move(a.name)] = std::move(a.array);
-  return all;
+Parameters read_parameters(std::span<const std::byte> file) {
+  return by_name([&] { return ndarray::load(file); });
 }
 
 Graph graph_of(std::string_view json, const std::string& file) {
@@ -65,7 +76,7 @@ Model load_model(const std::string& directory) {
     if (is_missing(file))
       throw Error("model.params", "params: there is no file '" + file + "'", "params");
     Model model = utils::naming_out_of_memory("reading", file,
-        [&] { return Model(std::move(graph), by_name(ndarray::load_file(file))); });
+        [&] { return Model(std::move(graph), by_name([&] { return ndarray::load_file(file); })); });
     // The pool would keep the memory of the file's bytes for another use, which never comes.
     ndarray::pool().trim();
     return model;

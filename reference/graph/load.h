@@ -1,17 +1,19 @@
 /// @file
 /// Models from files.
 #pragma once
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "containers/array/dictionary.h"
 #include "reference/graph/model.h"
 
 namespace lockstep::graph {
 
-/// The arrays of a parameter file, in which no two share a name.
-Parameters by_name(std::vector<ndarray::NamedArray> arrays);
+/// The parameters of a parameter file held in memory, by name.
+/// @throws Error model.params for a faulty file: its path is "params", or "params.NAME" where the
+/// fault lies in the tensor NAME; its message holds the file's own label and offset.
+Parameters read_parameters(std::span<const std::byte> file);
 
 /// The graph of a document from a file, which errors name.
 /// @throws Error for a graph that breaks a rule, utils::OutOfMemory.
@@ -25,8 +27,8 @@ Graph load_graph(const std::string& directory);
 
 /// The model of a directory, from its files `symbol.json` and `params`. Parameters of type int32
 /// stay in the memory that the file was read into.
-/// @throws what load_graph() throws, for `params` too; Error for parameters that break a rule and
-/// where the directory has none, params::Error for a faulty parameter file.
+/// @throws what load_graph() and read_parameters() throw, for `params` too; Error for parameters
+/// that break a rule and where the directory has none.
 Model load_model(const std::string& directory);
 
 }  // namespace lockstep::graph

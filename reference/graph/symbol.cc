@@ -96,10 +96,10 @@ void read_attrs(const Json& value, const Place& place, Symbol& symbol) {
 }  // namespace
 
 Symbol read_symbol(std::string_view json) {
-  const Document parsed = parse_object(json, {nullptr, "the document"});
-  const Json& document = *parsed;
   const Place root;
-  as_object(document, {nullptr, "the document"},
+  const Document parsed = parse_object(json, root);
+  const Json& document = *parsed;
+  as_object(document, root,
       {{"nodes", true}, {"heads", true}, {"attrs", true}, {"arg_nodes"}, {"node_row_ptr"},
           {"version"}, {"postprocess"}});
   Symbol symbol;

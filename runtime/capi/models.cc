@@ -74,7 +74,7 @@ graph::Model model_of(std::string_view json, std::string_view params) {
   graph::Graph graph = graph::graph_of(json, "symbol.json");
   return utils::naming_out_of_memory("reading", "params", [&] {
     return graph::Model(std::move(graph),
-        graph::by_name(ndarray::load(std::as_bytes(std::span(params.data(), params.size())))));
+        graph::read_parameters(std::as_bytes(std::span(params.data(), params.size()))));
   });
 }
 

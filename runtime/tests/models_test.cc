@@ -109,7 +109,7 @@ TEST(CvmModel, WhatIsNoModelIsRefused) {
   void* net = &net;
   expect_failure(load("{", file("params"), &net), "symbol.json: the document is not JSON");
   EXPECT_EQ(net, nullptr) << "a failed call left something behind";
-  expect_failure(load(file("symbol.json"), "", &net), "[too_short]");
+  expect_failure(load(file("symbol.json"), "", &net), "[model.params]");
   expect_failure(load(file("symbol.json"), file("params"), &net, 3), "device_type is 3");
   expect_failure(load(file("symbol.json"), file("params"), nullptr), "net is null");
   expect_failure(CVMAPILoadModel(nullptr, 3, "", 0, &net, 0, 0), "graph_json is null");
@@ -127,8 +127,8 @@ TEST(CvmModel, AFailureTellsLabelAndPlace) {
   void* net = nullptr;
   expect_failure(load(json, file("params"), &net), "[op.unknown]");
   EXPECT_EQ(last(), (std::vector<std::string>{"op.unknown", "nodes[3].attrs.func_name"}));
-  expect_failure(load(file("symbol.json"), "", &net), "[too_short]");
-  EXPECT_EQ(last(), (std::vector<std::string>{"too_short", ""}));
+  expect_failure(load(file("symbol.json"), "", &net), "[too_short] [model.params]");
+  EXPECT_EQ(last(), (std::vector<std::string>{"model.params", "params"}));
   expect_failure(CVMAPIGetVersion(nullptr, nullptr), "the result is null");
   EXPECT_EQ(last(), (std::vector<std::string>{"", ""}));
 }

@@ -221,11 +221,13 @@ class Files(unittest.TestCase):
 
     def test_bad_files_are_refused(self):
         (self.room / "no.onnx").write_bytes(b"no model")
+        (self.room / "empty.onnx").touch()
         numpy.savez(self.room / "two.npz", x=numpy.zeros(1), y=numpy.zeros(1))
         numpy.save(self.room / "nan.npy", numpy.full((1, 1, 8, 8), numpy.nan))
         for words, text in (
             (["absent.onnx", "out"], "absent.onnx"),
-            (["no.onnx", "out"], "error: "),
+            (["no.onnx", "out"], "error: no.onnx: it is no ONNX model: "),
+            (["empty.onnx", "out"], "error: empty.onnx: it is no ONNX model: "),
             (["digits.onnx", "out"], "give calibration data"),
             (["digits.onnx", "out", "--calibration", "two.npz"], "holds 2 arrays"),
             (["digits.onnx", "out", "--calibration", "nan.npy"], "not finite"),

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "reference/graph/bytes.h"
 #include "reference/graph/tests/draft.h"
@@ -18,6 +19,8 @@ const std::vector<Fault> kFaults = {
     {"model.json", "attrs.op_attrs[1][3]", {{"/attrs/op_attrs/1/3", R"("")"}}},
     {"model.key", "nodes[3].attrs.num_inputs", {{"/nodes/3/attrs/num_inputs", "1"}}},
     {"model.key", "nodes[1].op", {{"/nodes/1/op", nullptr}}},
+    {"model.key", "nodes", {{"/nodes", nullptr}}},
+    {"model.key", "", {{"/license", R"("MIT")"}}},
     {"model.version", "version", {{"/version", R"("2")"}}},
     {"model.node", "nodes[3].op", {{"/nodes/3/op", R"("tvm_op")"}}},
     {"model.node", "nodes[1].inputs", {{"/nodes/1/inputs", "[[0, 0]]"}}},
@@ -87,6 +90,18 @@ TEST(Paths, StandWithEveryFault) {
     EXPECT_TRUE(got.what.starts_with(fault.path)) << got.what;
   }
   EXPECT_EQ(reported([] { Graph(costly_draft().text()); }).path, "nodes[3]");
+}
+
+// Programs compare paths, so the whole document has none; its message is a sentence all the same.
+TEST(Paths, AreEmptyForTheDocument) {
+  for (const auto& [text, label, what] : {std::tuple{"[]", "model.json", "is not a JSON object"},
+           {"{", "model.json", "is not JSON at byte 2"},
+           {R"({"new": 1})", "model.key", "has an unknown key \"new\""}}) {
+    const Reported got = reported([&t = text] { Graph{std::string(t)}; });
+    EXPECT_EQ(got.path, "");
+    EXPECT_EQ(got.what, std::string("the document ") + what + " [" + label + "]");
+  }
+  EXPECT_EQ(reported([] { Graph("{}"); }).what, "nodes is missing [model.key]");
 }
 
 TEST(Paths, NameTheLastButOneOfAHundredThousandNodes) {

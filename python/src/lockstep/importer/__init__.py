@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy
 
 try:
+    import google.protobuf.message
     import onnx
 except ModuleNotFoundError as error:
     # Because the error has the name of this package, python -m prints it in one line.
@@ -120,11 +121,22 @@ def import_onnx(model, samples=None, *, shape=None, input_scale=None, input_prec
     return Imported(low, data, {name: output_value(low, name) for name in net.outputs})
 
 
+def load(path):
+    """The model in an ONNX file, whose name stands in the error of a faulty one."""
+    try:
+        model = onnx.load(path)
+        onnx.checker.check_model(model)
+    except (google.protobuf.message.DecodeError, onnx.checker.ValidationError) as error:
+        raise ValueError(f"{path}: it is no ONNX model: {error}") from error
+    return model
+
+
 def read(model, samples=None, shape=None, without_softmax=False):
     """(network, shapes of its tensors, what is wrong with its nodes)."""
-    if not isinstance(model, onnx.ModelProto):
-        model = onnx.load(model)
-    onnx.checker.check_model(model)
+    if isinstance(model, onnx.ModelProto):
+        onnx.checker.check_model(model)
+    else:
+        model = load(model)
     if samples is not None:
         given.check_samples(samples)
         # An explicit shape replaces what the model declares; a list may have samples of any shapes.
