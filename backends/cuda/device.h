@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "cuda/runtime.h"
@@ -52,6 +53,8 @@ class Device {
     enter();
     try {
       f();
+    } catch (const std::bad_alloc&) {
+      throw;  // a lack of host memory loses no device
     } catch (const std::exception& e) {
       leave(e.what());
     }
