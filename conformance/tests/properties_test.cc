@@ -191,7 +191,7 @@ TEST(Properties, OfLawsAreJudgedOnTheBackendsOwnOutputs) {
   expect_end(wrong.end, 1, {"is broken: "});
   const Examined unsupported = examine(hostile("misbehaving"),
       {"--set", "fault=unsupported", "--op", "transpose", "--property", "laws"});
-  expect_end(unsupported.end, 1, {"made a call that answered unsupported: no cubes"});
+  expect_end(unsupported.end, 1, {"made a call: the backend answered unsupported: no cubes"});
   const Examined exec = examine("exec:lockstep eval --backend reference --cases -",
       {"--op", "relu", "--property", "laws", "--timeout", "20"});
   expect_end(exec.end, 0);
