@@ -13,8 +13,7 @@ TEST(StrayOutput, IsQuarantinedWithTheLine) {
       {.tier = 0, .operators = {"relu", "sum"}}, conduct);
   EXPECT_EQ(r.counts.failed, 3);
   EXPECT_EQ(r.counts.quarantined, r.counts.selected - 3);
-  const std::string printed =
-      "printed: 'loading 7' on standard output, where only answers belong";
+  const std::string printed = "printed: 'loading 7' on standard output, where only answers belong";
   EXPECT_EQ(r.quarantine, std::vector<std::string>{printed + " (3 times)"});
   for (const Failure& f : r.failures) EXPECT_EQ(f.text, printed) << f.property;
   EXPECT_EQ(r.verdict, "FAIL");
