@@ -27,7 +27,8 @@ def check(text: str):
     """Refuses a glossary without terms, or with one out of place, named twice or not explained."""
     named = set()
     for part in parts(text):
-        for before, term in zip([""] + [term for term, _ in part], [term for term, _ in part]):
+        terms = [term for term, _ in part]
+        for before, term in zip(["", *terms], terms):
             if term.casefold() in named:
                 raise Refused(f"glossary.md: {term} is named twice")
             if before.casefold() > term.casefold():
