@@ -11,9 +11,8 @@ namespace {
 
 // deed() of the answer that violates the property.
 std::string deed_of(const Failure& f) {
-  for (const AnswerKind kind :
-      {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::printed, AnswerKind::broken_channel})
-    if (f.answer == name_of(kind)) return deed(kind);
+  for (int k = 0; k <= static_cast<int>(AnswerKind::broken_channel); ++k)
+    if (const auto kind = static_cast<AnswerKind>(k); f.answer == name_of(kind)) return deed(kind);
   return "answered " + f.answer;
 }
 
