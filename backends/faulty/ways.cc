@@ -190,6 +190,28 @@ struct WritesBesideScratch : Behaviour {
   void use(void* scratch) const override { static_cast<char*>(scratch)[24] = 0; }
 };
 
+// A plan finds its packed weights overwritten where two others, prepared earlier, have run since it
+// ran last.
+struct KeepsTwoPlans : Behaviour {
+  LegalCall prepare(const Call& call) override {
+    const std::lock_guard hold(busy_);
+    ran_.clear();
+    return Behaviour::prepare(call);
+  }
+  void execute(const LegalCall& call, Inputs in, Outputs out) const override {
+    Behaviour::execute(call, in, out);
+    const std::lock_guard hold(busy_);
+    const auto place = std::find(ran_.begin(), ran_.end(), &call);
+    if (place != ran_.end()) {
+      if (ran_.end() - place > 2) backend::bound(call.out, out)[0].element(0) ^= 1;
+      ran_.erase(place);
+    }
+    ran_.push_back(&call);
+  }
+  mutable std::mutex busy_;
+  mutable std::vector<const LegalCall*> ran_;  // since a call was prepared, the last one last
+};
+
 // Calls are right, and compiled graphs have a mistake.
 template <bool GraphHabits::*mistake>
 constexpr Mutant compiles(string_view name, string_view provenance) {
@@ -251,6 +273,8 @@ constexpr Mutant kWayMutants[] = {
         made<ThreeCallers>},
     {"contract.writes_beside_scratch", "*", "WAY", "a vector store at the end of scratch memory",
         nullptr, made<WritesBesideScratch>},
+    {"contract.keeps_two_plans", "*", "WAY", "a pool of packed weights with room for two", nullptr,
+        made<KeepsTwoPlans>},
     compiles<&GraphHabits::narrows>("contract.narrows_between_calls",
         "activations between layers are bytes, whatever their precision"),
     compiles<&GraphHabits::frees_early>("contract.frees_after_one_reader",

@@ -443,6 +443,13 @@ std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k) {
   return static_cast<std::size_t>(g.given) + first;
 }
 
+void drop_copies(CallGraph& g) {
+  std::vector<int> heads;
+  for (std::size_t k = 0; k < g.heads.size(); ++k)
+    if (!same_tensor(g, k)) heads.push_back(g.heads[k]);
+  g.heads = std::move(heads);
+}
+
 CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
     const std::function<bool(const Case&)>& claimed) {
   return Builder(c, claimed).build(in, out);

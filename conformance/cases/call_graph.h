@@ -25,6 +25,7 @@ struct CallGraph {
   std::vector<int> heads;       ///< entries that leave the graph
   bool has_network = false;     ///< it has layers larger than the blocks of kernels
   bool int8_constants = false;  ///< constants of at most 8 bits are handed over as int8
+  bool one_by_one = false;      ///< its calls are prepared and run one by one, not compiled
 };
 
 /// A graph of the case's call, which computes its outputs from its values, and other calls: one may
@@ -43,6 +44,9 @@ CallGraph numbered(
 /// The tensor that head k is, too: the number of a feed or constant, or `given` and the place of an
 /// earlier head. Nothing for any other head.
 std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k);
+
+/// Drops the heads that are another tensor, too, which only a compiled graph writes.
+void drop_copies(CallGraph& g);
 
 /// Smaller graphs with fewer calls or heads, the smallest first: only what one result or head
 /// needs; the results of a call given as feeds; and, except for networks, a call left out, so that

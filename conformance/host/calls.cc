@@ -74,6 +74,23 @@ void spoil(std::vector<Slot>& types) {
   }
 }
 
+const GraphLetter& graph_letter(const Letter& letter, const char* mail) {
+  return *reinterpret_cast<const GraphLetter*>(mail + letter.graph);
+}
+
+// Makes a plan of a letter's graph, whose arrays are overwritten then.
+template <class F>
+auto planned(const Letter& letter, const char* mail, char* const* tensors, const F& make) {
+  const GraphLetter& its = graph_letter(letter, mail);
+  const auto* entries = reinterpret_cast<const Slot*>(mail + its.entries);
+  std::vector<Slot> types(entries, entries + its.entry_count);
+  client::Graph graph = graph_of(letter, its, types, mail, tensors);
+  auto plan = make(graph);
+  for (client::Node& n : graph.nodes) spoil(n.op, n.attrs);
+  spoil(types);
+  return plan;
+}
+
 }  // namespace
 
 std::vector<Slot> types_of(const Letter& letter, const char* mail) {
@@ -106,14 +123,17 @@ client::Result<client::Plan> prepared(
 
 client::Result<client::Plan> compiled(
     const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors) {
-  const auto& graph_letter = *reinterpret_cast<const GraphLetter*>(mail + letter.graph);
-  const auto* entries = reinterpret_cast<const Slot*>(mail + graph_letter.entries);
-  std::vector<Slot> types(entries, entries + graph_letter.entry_count);
-  client::Graph graph = graph_of(letter, graph_letter, types, mail, tensors);
-  auto plan = backend.compile(graph);
-  for (client::Node& n : graph.nodes) spoil(n.op, n.attrs);
-  spoil(types);
-  return plan;
+  return planned(letter, mail, tensors, [&](client::Graph& g) { return backend.compile(g); });
+}
+
+client::Result<CallSequence> prepared_one_by_one(
+    const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors) {
+  return planned(
+      letter, mail, tensors, [&](client::Graph& g) { return CallSequence::prepare(backend, g); });
+}
+
+bool is_sequence(const Letter& letter, const char* mail) {
+  return letter.graph != 0 && graph_letter(letter, mail).one_by_one;
 }
 
 }  // namespace lockstep::judge

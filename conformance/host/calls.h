@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/client.hpp"
+#include "conformance/host/call_sequence.h"
 #include "conformance/host/channel.h"
 
 namespace lockstep::judge {
@@ -23,5 +24,12 @@ client::Result<client::Plan> prepared(
 /// Compiles a letter's graph in the same way.
 client::Result<client::Plan> compiled(
     const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors);
+
+/// Prepares the calls of a letter's graph in the same way.
+client::Result<CallSequence> prepared_one_by_one(
+    const client::Backend& backend, const Letter& letter, const char* mail, char* const* tensors);
+
+/// Whether a letter has a graph that is to run call by call.
+bool is_sequence(const Letter& letter, const char* mail);
 
 }  // namespace lockstep::judge

@@ -73,6 +73,7 @@ struct GraphNode {
 /// constants; the letter's outputs are its heads.
 struct GraphLetter {
   int node_count = 0, entry_count = 0, feed_count = 0;
+  bool one_by_one = false;                ///< its calls are prepared, and it is not compiled
   u64 nodes = 0, entries = 0, heads = 0;  ///< where GraphNodes, Slots and numbers stand
 };
 
@@ -102,7 +103,7 @@ struct Letter {
   u64 slots = 0;    ///< where the Slots of each caller in turn stand: inputs, outputs
   u64 next = 0;     ///< where the next letter stands; 0: this is the last
   u64 between = 0;  ///< where a call stands whose plan runs after the first run; 0: none
-  u64 graph = 0;    ///< where a GraphLetter stands, to compile in place of the call; 0: none
+  u64 graph = 0;    ///< where a GraphLetter stands, to run in place of the call; 0: none
   u64 texts = 0;  ///< where names and texts of attributes stand in turn, each with its NUL; 0: none
   int text_count = 0;  ///< attributes there, in place of `attrs`
   Reply reply;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -119,11 +120,22 @@ class Staging {
   std::vector<client::Memory> device_;
 };
 
+// How a plan, or a sequence of plans, is executed.
+struct Execution {
+  template <class P> explicit Execution(const P& plan)
+      : scratch_bytes(plan.scratch_bytes()),
+        execute([&plan](auto... arguments) { return plan.execute(arguments...); }) {}
+  uint64_t scratch_bytes;
+  std::function<client::Status(
+      std::span<const void* const> in, std::span<void* const> out, void* scratch, void* stream)>
+      execute;
+};
+
 // One caller of a plan, with a stream, scratch memory and a status of its own.
 class Caller {
  public:
-  Caller(const client::Backend& backend, const client::Plan& plan, const Letter& letter)
-      : plan_(plan), plant_(letter.plant), scratch_bytes_(plan.scratch_bytes()) {
+  Caller(const client::Backend& backend, const Execution& plan, const Letter& letter)
+      : plan_(plan), plant_(letter.plant), scratch_bytes_(plan.scratch_bytes) {
     // Memory of whole cache lines ends at its guard and leaves no byte to write between them.
     if (plant_ == Plant::scratch) scratch_bytes_ = round_up(scratch_bytes_, kPage) + sizeof(i32);
     if (!take(backend.stream(), stream_) || scratch_bytes_ == 0) return;
@@ -171,7 +183,7 @@ class Caller {
     return from.ok();
   }
 
-  const client::Plan& plan_;
+  const Execution& plan_;
   const Plant plant_;
   uint64_t scratch_bytes_;
   int runs_ = 0;
@@ -291,7 +303,7 @@ class Turns {
 };
 
 // Executes a plan on staged tensors.
-void run(const client::Backend& backend, const client::Plan& plan, Staging& staging, const Asked& q,
+void run(const client::Backend& backend, const Execution& plan, Staging& staging, const Asked& q,
     std::optional<OtherPlan>& other) {
   constexpr int kRounds = 3;  // a race shows only in some rounds
   const bool in_turns = q.letter.runs > 1;
@@ -340,11 +352,21 @@ void answer_infer(const client::Backend& backend, const client::Call& call, Repl
   }
 }
 
+// Prepares the calls of a graph and runs them in order.
+void answer_sequence(const client::Backend& backend, const Asked& q, Staging& staging) {
+  auto sequence = prepared_one_by_one(backend, q.letter, q.mail, staging.data());
+  if (!note(q.reply, sequence.status())) return;
+  std::optional<OtherPlan> none;
+  run(backend, Execution(*sequence), staging, q, none);
+  q.arena.take(q.slots, q.mail);
+}
+
 // Prepares the call, or compiles the graph, and runs it if the letter says so.
 void answer_call(const client::Backend& backend, const Asked& q) {
   const bool runs = q.letter.what == Letter::execute;
   Staging staging(backend, q.arena, q.slots);
   if (runs && !note(q.reply, staging.upload())) return;
+  if (is_sequence(q.letter, q.mail)) return answer_sequence(backend, q, staging);
   auto plan = (q.letter.graph ? compiled : prepared)(backend, q.letter, q.mail, staging.data());
   if (!note(q.reply, plan.status()) || !runs) return;
   if (!q.letter.graph) copy_text(q.reply.path, sizeof q.reply.path, plan->path());
@@ -357,7 +379,7 @@ void answer_call(const client::Backend& backend, const Asked& q) {
       return;
     }
   }
-  run(backend, *plan, staging, q, other);
+  run(backend, Execution(*plan), staging, q, other);
   // Takes the tensors before the plan is released: what release() writes comes too late.
   q.arena.take(q.slots, q.mail);
 }

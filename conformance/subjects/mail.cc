@@ -170,7 +170,8 @@ u64 Mail::post_texts(const AttrTexts& texts) {
 
 // Writes a graph, whose outer tensors are those of the letter. @return where it stands
 u64 Mail::post_graph(const CallGraph& g, const Posted& p) {
-  GraphLetter letter{static_cast<int>(g.nodes.size()), static_cast<int>(g.entries.size()), g.feeds};
+  GraphLetter letter{
+      static_cast<int>(g.nodes.size()), static_cast<int>(g.entries.size()), g.feeds, g.one_by_one};
   const auto post_numbers = [&](std::vector<int> all) {
     const u64 at = allocate(sizeof(int) * all.size());
     std::copy(all.begin(), all.end(), &sent<int>(at));

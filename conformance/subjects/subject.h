@@ -65,7 +65,7 @@ struct Question {
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
   const Case* between = nullptr;  ///< a legal call whose plan lives and runs beside this one's
   const CallGraph* graph =
-      nullptr;        ///< to compile and run in place of the call, where can_compile()
+      nullptr;        ///< to run in place of the call, compiled only where can_compile()
   Inferred out = {};  ///< the outputs' types; of execute only
   Run run = {};
   Plant plant = Plant::none;  ///< of execute and close only, where can_plant()

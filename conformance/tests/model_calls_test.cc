@@ -84,7 +84,7 @@ TEST(ModelScope, LeavesOutWhatTheModelDoesNotCall) {
 // The backend compiles graphs wrongly where they call `abs`, which the model does not call.
 TEST(ModelScope, HoldsForGraphsAroundTheCalls) {
   const Scratch scratch;
-  const Words check{"check", hostile("compiling"), "--quiet", "--property", "compiled"};
+  const Words check{"check", hostile("compiling"), "--quiet", "--property", "graphs"};
   expect_end(joined(check, {"--model", kJudgedModel}), 0);
   std::string cases;
   for (const Item& item : select_cases({.tier = 1, .model = kJudgedModel})) cases += item.id + "\n";
@@ -94,7 +94,7 @@ TEST(ModelScope, HoldsForGraphsAroundTheCalls) {
       joined(check, {"--cases", scratch.path("cases.txt"), "--failures", failing, "--no-shrink"}),
       1);
   const std::string text = text_of_file(failing), id = text.substr(0, text.find('\n'));
-  const Words repro{"repro", hostile("compiling"), id, "--property", "compiled"};
+  const Words repro{"repro", hostile("compiling"), id, "--property", "graphs"};
   expect_end(repro, 1);
   expect_end(joined(repro, {"--model", kJudgedModel}), 0);
 }

@@ -188,13 +188,14 @@ TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
     EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
 }
 
-// A subject whose compiled graphs write wrong results in one of their runs, or in one
-// configuration. It notes the configurations.
+// A subject whose graphs write wrong results in one of their runs, or in one configuration, or call
+// by call. It notes the configurations of compiled graphs.
 class Compiling : public Watching {
  public:
-  int changed = 0, wrong_at = -1;
+  int changed = 0, wrong_at = -1, by_call = 0, copies = 0;
+  bool compiles = true, is_wrong_by_call = false;
   std::string graphs, networks;
-  bool can_compile() const override { return true; }
+  bool can_compile() const override { return compiles; }
   std::vector<Answers> ask(const std::vector<Question>& questions) override {
     std::vector<Answers> all;
     for (const Question& q : questions) {
@@ -204,21 +205,26 @@ class Compiling : public Watching {
       }
       EXPECT_EQ(q.run.runs, 3);
       Answer& a = all.emplace_back(Answers{{.changed_run = changed}})[0];
-      for (const int head : q.graph->heads)
-        a.out.push_back(q.graph->entries[static_cast<std::size_t>(head)].data);
-      a.out[0][0] ^= q.run.config == wrong_at;
-      (q.graph->has_network ? networks : graphs) += std::to_string(q.run.config) + ", ";
+      for (std::size_t k = 0; k < q.graph->heads.size(); ++k) {
+        a.out.push_back(q.graph->entries[static_cast<std::size_t>(q.graph->heads[k])].data);
+        copies += q.graph->one_by_one && same_tensor(*q.graph, k);
+      }
+      a.out[0][0] ^= q.run.config == wrong_at || (q.graph->one_by_one && is_wrong_by_call);
+      if (q.graph->one_by_one)
+        ++by_call;
+      else
+        (q.graph->has_network ? networks : graphs) += std::to_string(q.run.config) + ", ";
     }
     return all;
   }
 };
 
-TEST(Compiled, GraphsWriteTheSameInEachRun) {
+TEST(Graphs, WriteTheSameInEachRun) {
   for (const int changed : {0, 2}) {
     Compiling subject;
     subject.changed = changed;
     const Item item = item_of_case("relu/in=2@8/data=1,-1");
-    const ItemResult r = judge_trial(perform(subject, item, plan_of({&kCompiled})), {"compiled"});
+    const ItemResult r = judge_trial(perform(subject, item, plan_of({&kGraphs})), {"graphs"});
     ASSERT_EQ(r.findings.size(), changed == 0 ? 0U : 1U);
     if (changed > 0) {
       EXPECT_EQ(r.findings[0].second.text,
@@ -228,8 +234,8 @@ TEST(Compiled, GraphsWriteTheSameInEachRun) {
   }
 }
 
-TEST(Compiled, GraphsRunInForcedWays) {
-  TrialPlan plan = plan_of({&kCompiled});
+TEST(Graphs, RunInForcedWays) {
+  TrialPlan plan = plan_of({&kGraphs});
   plan.ways[0].forced = {{"isa", "a", 1}, {"isa", "b", 2}, {"threads", "7", 3}};
   Compiling subject;
   constexpr int kSeeds = 400;
@@ -253,8 +259,33 @@ TEST(Compiled, GraphsRunInForcedWays) {
   EXPECT_EQ(count_of(subject.graphs, "0, 3, 2, 1, "), 1) << "all of one that is spelled out";
 }
 
-TEST(Compiled, GraphsTellTheWayInWhichTheyAreWrong) {
-  TrialPlan plan = plan_of({&kCompiled});
+TEST(Graphs, RunCallByCallWhereTheyAreNotCompiledAndInFewOtherCases) {
+  constexpr int kSeeds = 400;
+  for (const bool compiles : {false, true}) {
+    Compiling subject;
+    subject.compiles = compiles;
+    for (int seed = 0; seed < kSeeds; ++seed)
+      perform(subject, item_of_case("elemwise_add/in=2@8+2@8/fill=dense:" + std::to_string(seed)),
+          plan_of({&kGraphs}));
+    EXPECT_GT(subject.by_call, compiles ? kSeeds / 16 : kSeeds - 1);
+    EXPECT_LE(subject.by_call, compiles ? kSeeds / 4 : kSeeds);
+    EXPECT_EQ(count_of(subject.graphs, "0, "), compiles ? kSeeds : 0);
+    EXPECT_EQ(subject.copies, 0) << "no call copies a head";
+  }
+}
+
+TEST(Graphs, SayThatTheyAreWrongCallByCall) {
+  Compiling subject;
+  subject.compiles = false;
+  subject.is_wrong_by_call = true;
+  const Item item = item_of_case("relu/in=2@8/data=1,-1");
+  const ItemResult r = judge_trial(perform(subject, item, plan_of({&kGraphs})), {"graphs"});
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_TRUE(r.findings[0].second.text.starts_with("call by call: ")) << r.findings[0].second.text;
+}
+
+TEST(Graphs, TellTheWayInWhichTheyAreWrong) {
+  TrialPlan plan = plan_of({&kGraphs});
   plan.ways[0].forced = {{"isa", "a", 1}, {"threads", "7", 2}};
   const std::pair<int, std::string> rows[] = {
       {0, "compiled: "}, {1, "compiled with isa=a: "}, {2, "compiled with threads=7: "}};
@@ -262,7 +293,7 @@ TEST(Compiled, GraphsTellTheWayInWhichTheyAreWrong) {
     Compiling subject;
     subject.wrong_at = config;
     const Item item = item_of_case("relu/in=2@8/data=1,-1");
-    const ItemResult r = judge_trial(perform(subject, item, plan), {"compiled"});
+    const ItemResult r = judge_trial(perform(subject, item, plan), {"graphs"});
     ASSERT_EQ(r.findings.size(), 1U);
     EXPECT_TRUE(r.findings[0].second.text.starts_with(says)) << r.findings[0].second.text;
   }

@@ -162,11 +162,10 @@ void Probe::ask_in_turns(int runs) {
   run({&in_, &shared_}, {.poison = kPoison, .runs = runs}, take, another_call());
 }
 
-void Probe::ask_compiled() {
-  if (!compiles_) return;
+void Probe::ask_graph() {
   const std::size_t at = note({});
   t_.seen[at].right = &Trial::expected_heads;
-  ways_ = ways_to_compile();
+  ways_ = ways_to_run();
   ask_graph(at, graph());
 }
 
@@ -185,10 +184,14 @@ std::vector<Forced> Probe::options_to_force(bool shrinks) {
   return some;
 }
 
-// Constants are int8 with every second option; in shrinking each option has both.
-std::vector<Probe::WayToCompile> Probe::ways_to_compile() {
+// Constants are int8 with every second option; in shrinking each option has both. Few graphs run
+// compiled and call by call.
+std::vector<Probe::WayToRun> Probe::ways_to_run() {
+  constexpr std::size_t kFew = 8;
   const bool shrinks = spelled_out() && t_.item->what != Item::vector;
-  std::vector<WayToCompile> ways;
+  std::vector<WayToRun> ways;
+  if (!compiles_ || shrinks || choice(12, kFew) == 0) ways.push_back({{}, false, true});
+  if (!compiles_) return ways;
   bool int8 = choice(11, 2) == 0;
   for (const Forced& f : options_to_force(shrinks)) {
     ways.push_back({f, reads_int8_ && int8});
@@ -222,9 +225,8 @@ void Probe::ask_malformed(CallGraph g, std::string when, string_view label) {
 }
 
 const CallGraph& Probe::graph() {
-  if (!graph_)
-    graph_ =
-        graph_around(case_, in_, t_.expected, [this](const Case& c) { return may_surround(c); });
+  if (graph_) return *graph_;
+  graph_ = graph_around(case_, in_, t_.expected, [this](const Case& c) { return may_surround(c); });
   return *graph_;
 }
 
@@ -237,12 +239,14 @@ bool Probe::may_surround(const Case& c) const {
 void Probe::ask_graph(std::size_t at, const CallGraph& g) {
   GraphAsked& q = graphs_.emplace_back(GraphAsked{g, {}});
   q.graph.int8_constants = ways_.back().int8_constants;
+  q.graph.one_by_one = ways_.back().one_by_one;
+  if (q.graph.one_by_one) drop_copies(q.graph);
   q.in.assign(g.entries.begin(), g.entries.begin() + g.given);
   Inferred types;
   types.count = 0;
-  for (const int head : g.heads)
+  for (const int head : q.graph.heads)
     types.type[types.count++] = g.entries[static_cast<std::size_t>(head)].type;
-  Run run = filled({.layout = case_.layout,
+  Run run = filled({.layout = ways_.back().one_by_one ? Layout::compact : case_.layout,
       .poison = kPoison,
       .config = ways_.back().forced.config,
       .runs = kRunsOfGraph});
@@ -264,10 +268,10 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
   if (is_first || is_wrong) {
-    const WayToCompile way = ways_.back();
+    const WayToRun way = ways_.back();
     const Forced& f = way.forced;
-    t_.seen[at].when = "compiled" + (f.option.empty() ? "" : " with " + f.option + "=" + f.value) +
-        ": " + graph_text(g);
+    t_.seen[at].when = std::string(way.one_by_one ? "call by call" : "compiled") +
+        (f.option.empty() ? "" : " with " + f.option + "=" + f.value) + ": " + graph_text(g);
     t_.seen[at].answer = std::move(a);
     t_.graph = g;
     t_.expected_heads = std::move(right);

@@ -54,9 +54,10 @@ class Probe {
   /// Runs one plan many times with the case's values and others in turn, after the plan of another
   /// call has come and gone.
   void ask_in_turns(int runs);
-  /// Compiles and runs a graph around the case (call_graph.h), where the subject compiles graphs: a
-  /// network as it comes and in several forced ways, others in one.
-  void ask_compiled();
+  /// Runs a graph around the case (call_graph.h). Where the subject compiles graphs, a network is
+  /// compiled as it comes and in several forced ways, others in one; few run call by call as well.
+  /// Where it does not, all run call by call.
+  void ask_graph();
   /// Has the subject compile malformed graphs: for a legal case its graph with one mistake (each in
   /// turn if the case spells its values out), for an illegal case the graph of its call.
   void ask_malformed();
@@ -87,9 +88,10 @@ class Probe {
     std::size_t observation = 0;
     std::vector<std::vector<Tensor>> answers = {};
   };
-  struct WayToCompile {
+  struct WayToRun {
     Forced forced;
     bool int8_constants = false;  // where the subject reads them
+    bool one_by_one = false;      // its calls, not compiled, with compact tensors
   };
   // A graph and its inputs.
   struct GraphAsked {
@@ -115,7 +117,7 @@ class Probe {
   const CallGraph& graph();
   bool may_surround(const Case& c) const;
   std::vector<Forced> options_to_force(bool shrinks);
-  std::vector<WayToCompile> ways_to_compile();
+  std::vector<WayToRun> ways_to_run();
   void ask_graph(std::size_t at, const CallGraph& g);
   void ask_malformed(CallGraph g, std::string when, string_view label);
   void settle_graph(std::size_t at, const CallGraph& g, Answer a);
@@ -133,7 +135,7 @@ class Probe {
   std::deque<AttrTexts> spelled_;
   std::deque<GraphAsked> graphs_;
   std::optional<CallGraph> graph_;
-  std::vector<WayToCompile> ways_;  // in which to compile the graph, the next one last
+  std::vector<WayToRun> ways_;      // in which to run the graph, the next one last
   std::vector<CallGraph> smaller_;  // graphs to ask for, the next one last
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;

@@ -4,10 +4,10 @@
 #include "conformance/trial/properties/alignment.h"
 #include "conformance/trial/properties/batch.h"
 #include "conformance/trial/properties/closes.h"
-#include "conformance/trial/properties/compiled.h"
 #include "conformance/trial/properties/concurrent.h"
 #include "conformance/trial/properties/constants.h"
 #include "conformance/trial/properties/deterministic.h"
+#include "conformance/trial/properties/graphs.h"
 #include "conformance/trial/properties/infers.h"
 #include "conformance/trial/properties/inputs_untouched.h"
 #include "conformance/trial/properties/isa.h"
@@ -29,7 +29,7 @@ namespace lockstep::judge {
 /// Every property, in the order of reports.
 inline constexpr const Property* kProperties[] = {&kMatchesVectors, &kMatchesReference,
     &kDeterministic, &kWritesAll, &kWritesInBounds, &kInputsUntouched, &kAlignment, &kLayout,
-    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kCompiled, &kBatch, &kSpellings, &kLaws,
+    &kConstants, &kIsa, &kThreads, &kReuse, &kConcurrent, &kGraphs, &kBatch, &kSpellings, &kLaws,
     &kRejects, &kRefusesGraphs, &kInfers, &kPathsCovered, &kCloses};
 
 }  // namespace lockstep::judge
