@@ -5,6 +5,7 @@
 #include "backends/call.h"
 #include "conformance/cases/call_graph.h"
 #include "conformance/cases/layout.h"
+#include "conformance/host/call_sequence.h"
 
 namespace lockstep::fuzz {
 namespace {
@@ -54,15 +55,15 @@ struct Block {
   }
 };
 
-// Executes a plan on tensors that have memory.
-client::Status run_plan(const client::Backend& backend, const client::Plan& plan,
+// Executes a plan, or the plans of a graph's calls, on tensors that have memory.
+template <class Plan> client::Status run_plan(const client::Backend& backend, const Plan& plan,
     const std::vector<Block*>& in, const std::vector<Block*>& out) {
   std::vector<const void*> from;
   std::vector<void*> to;
   for (Block* b : in) from.push_back(b->data());
   for (Block* b : out) to.push_back(b->data());
   auto scratch = backend.allocate(plan.scratch_bytes());
-  return plan.execute(from, to, scratch->data());
+  return plan.execute(from, to, scratch->data(), nullptr);
 }
 
 // A std::vector is aligned to more than 4 bytes; a tensor that begins one element later is not.
@@ -152,6 +153,39 @@ std::vector<i32> collect(Block& b, const Type& t, std::string& damage) {
   return values;
 }
 
+// Runs a graph on its first entries. Each run finds the same outputs and wants the same results.
+template <class F>
+Answer repeat(const judge::Question& q, std::vector<Block>& entries, int inputs, const F& execute) {
+  const CallGraph& g = *q.graph;
+  std::vector<Block*> in, out;
+  for (int e = 0; e < inputs; ++e) in.push_back(&entries[static_cast<std::size_t>(e)]);
+  std::deque<Block> copies;
+  for (std::size_t k = 0; k < g.heads.size(); ++k) {
+    Block& entry = entries[static_cast<std::size_t>(g.heads[k])];
+    if (!same_tensor(g, k)) {
+      out.push_back(&entry);
+      continue;
+    }
+    const Type& t = q.out[static_cast<int>(k)];
+    const bool is_int8 = !entry.bytes.empty();
+    copies.push_back(
+        head_of(q, k, is_int8 ? judge::place_output(t, judge::Layout::compact, 0, 0) : entry.at));
+    out.push_back(&copies.back());
+  }
+  Answer a;
+  for (int run = 1; run <= q.run.runs && a.ok() && a.changed_run == 0; ++run) {
+    Answer now = answer(execute(in, out));
+    for (int k = 0; now.ok() && k < q.out.count; ++k)
+      now.out.push_back(collect(*out[static_cast<std::size_t>(k)], q.out[k], now.out_damage));
+    if (run > 1 && now.ok() && now.out != a.out) now.changed_run = run;
+    a = std::move(now);
+  }
+  for (int e = 0; e < g.given; ++e)
+    if (const Block& b = entries[static_cast<std::size_t>(e)]; b.cells != b.before)
+      a.in_damage = "entry " + std::to_string(e) + " was written";
+  return a;
+}
+
 }  // namespace
 
 DirectSubject::DirectSubject(const client::Library& library, const judge::Options& options)
@@ -224,41 +258,21 @@ std::vector<judge::Answers> DirectSubject::ask(const std::vector<judge::Question
   return all;
 }
 
-// Compiles a graph, and runs it if that is asked for. Each run finds the same outputs and wants the
-// same results.
+// Compiles a graph or prepares its calls, and runs it if that is asked for.
 Answer DirectSubject::run_graph(const judge::Question& q) {
-  const CallGraph& g = *q.graph;
   std::vector<Block> entries = entries_of(q);
   const client::Backend& backend = opened_[static_cast<std::size_t>(q.run.config)];
-  auto plan = backend.compile(graph_of(g, entries));
+  client::Graph graph = graph_of(*q.graph, entries);
+  if (q.graph->one_by_one) {
+    auto sequence = judge::CallSequence::prepare(backend, graph);
+    if (!sequence.ok()) return answer(sequence.status());
+    return repeat(q, entries, q.graph->given,
+        [&](auto& in, auto& out) { return run_plan(backend, *sequence, in, out); });
+  }
+  auto plan = backend.compile(graph);
   if (!plan.ok() || q.what == judge::Question::refuse) return answer(plan.status());
-  std::vector<Block*> in, out;
-  for (int e = 0; e < g.feeds; ++e) in.push_back(&entries[static_cast<std::size_t>(e)]);
-  std::deque<Block> copies;
-  for (std::size_t k = 0; k < g.heads.size(); ++k) {
-    Block& entry = entries[static_cast<std::size_t>(g.heads[k])];
-    if (!same_tensor(g, k)) {
-      out.push_back(&entry);
-      continue;
-    }
-    const Type& t = q.out[static_cast<int>(k)];
-    const bool is_int8 = !entry.bytes.empty();
-    copies.push_back(
-        head_of(q, k, is_int8 ? judge::place_output(t, judge::Layout::compact, 0, 0) : entry.at));
-    out.push_back(&copies.back());
-  }
-  Answer a;
-  for (int run = 1; run <= q.run.runs && a.ok() && a.changed_run == 0; ++run) {
-    Answer now = answer(run_plan(backend, *plan, in, out));
-    for (int k = 0; now.ok() && k < q.out.count; ++k)
-      now.out.push_back(collect(*out[static_cast<std::size_t>(k)], q.out[k], now.out_damage));
-    if (run > 1 && now.ok() && now.out != a.out) now.changed_run = run;
-    a = std::move(now);
-  }
-  for (int e = 0; e < g.given; ++e)
-    if (const Block& b = entries[static_cast<std::size_t>(e)]; b.cells != b.before)
-      a.in_damage = "entry " + std::to_string(e) + " was written";
-  return a;
+  return repeat(q, entries, q.graph->feeds,
+      [&](auto& in, auto& out) { return run_plan(backend, *plan, in, out); });
 }
 
 }  // namespace lockstep::fuzz

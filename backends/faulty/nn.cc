@@ -229,6 +229,12 @@ constexpr Mutant kNnMutants[] = {
           const i64 whole = in[0].dim(1) - in[0].dim(1) % 16;
           return dot(in, y, [&](i64 k) { return k < whole; });
         }),
+    summed("dense.tail_64", "TAIL",
+        "rows longer than a register of 64 bytes lose the last K mod 64 terms",
+        [](In in, auto& y) {
+          const i64 n = in[0].dim(1), whole = n > 64 ? n - n % 64 : n;
+          return dot(in, y, [&](i64 k) { return k < whole; });
+        }),
     summed("dense.tail_32_twice", "TAIL",
         "a last 32-byte load moved back to end with the row adds its overlap twice",
         [](In in, auto& y) {

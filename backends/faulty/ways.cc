@@ -246,6 +246,14 @@ constexpr Mutant kWayMutants[] = {
           if (!call.in[0].compact) const_cast<volatile i32&>(*in[0]) = *in[0];
           return false;
         }),
+    spoiled("contract.one_tensor_twice",
+        "two inputs that are one tensor are taken for in-place work",
+        [](auto&, auto& call, Inputs in, Outputs) {
+          const auto* const end = in + call.in.size();
+          for (auto x = in; x != end; ++x)
+            if (std::find(in, x, *x) != x) return true;
+          return false;
+        }),
     continues<MaxPool2d>(
         "max_pool2d.continues_batches", "a prefix cache: images seen before go on"),
     continues<Sum>("sum.continues_rows", "a prefix cache: rows seen before go on"),

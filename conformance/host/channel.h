@@ -84,6 +84,7 @@ enum class Plant {
   beyond,     ///< writes a page after the start of output 0, which must be smaller
   input,      ///< writes an element of input 0
   heap,       ///< writes behind a block of the heap
+  freed,      ///< writes to a block of the heap that is freed
   scratch,    ///< writes behind scratch memory, which a plan gets even if it asks for none
   late,       ///< writes output 0 when execute() has returned
   later_run,  ///< changes output 0 in later runs of a plan

@@ -35,6 +35,8 @@ namespace {
 constexpr std::size_t kSlots = 16384, kSizes = 13;
 constexpr u64 kAddresses = u64{64} << 30, kLargest = kPage << (kSizes - 1);
 constexpr std::size_t kBefore = 2 * sizeof(u64);
+constexpr std::size_t kChecked = std::size_t{64} << 10;  // bytes of a freed block, at most
+constexpr std::size_t kRecent = 64;                      // freed blocks
 // A build with a sanitizer keeps its own allocator, and uses neither this constant nor the
 // functions marked [[maybe_unused]].
 [[maybe_unused]] constexpr std::size_t kAlignment = alignof(std::max_align_t);
@@ -42,9 +44,10 @@ constexpr std::size_t kBefore = 2 * sizeof(u64);
 // Pages that serve one block after another, between inaccessible ones.
 struct Slot {
   char *begin, *end;
-  char* data;  // of the present block; nullptr: there is none
+  char* data;  // of the present block, or of the one freed last; nullptr: there was none
   std::size_t bytes;
-  char poison;
+  char poison;  // what bytes beside the block hold, or those of the freed one
+  bool is_taken;
 };
 
 // The mutex guards everything but the blocks, each of which belongs to the thread that took it.
@@ -56,8 +59,12 @@ std::atomic<char> present_poison = 0;
 u64 used_addresses = 0;
 Slot slots[kSlots];
 std::size_t slot_count = 0;
-std::uint16_t unused[kSizes][kSlots];  // slots of 1 << size pages without a block, as a stack
-std::size_t unused_count[kSizes];
+// Slots of 1 << size pages without a block. The one without it for longest serves next, so that a
+// freed block stays untouched for a while.
+std::uint16_t unused[kSizes][kSlots];
+std::size_t first_unused[kSizes], unused_count[kSizes];
+std::uint16_t recent[kRecent];  // slots whose blocks were freed last, and whose next one is oldest
+std::size_t freed_count;
 std::optional<Access> found;
 
 bool is_here(const void* p) {
@@ -75,16 +82,27 @@ std::size_t slot_at(const char* at) {
   return after == slots ? 0 : static_cast<std::size_t>(after - slots) - 1;
 }
 
+// Notes a write into the freed block of a slot.
+void check_freed(const Slot& s) {
+  for (std::size_t i = 0; i < std::min(s.bytes, kChecked) && !found; ++i)
+    if (s.data[i] != s.poison) found = Access{s.bytes, static_cast<i64>(i)};
+}
+
 // A slot of 1 << size pages, or kSlots where there is none.
 std::size_t slot_of(std::size_t size) {
-  if (unused_count[size] > 0) return unused[size][--unused_count[size]];
+  if (unused_count[size] > 0) {
+    const std::size_t k = unused[size][first_unused[size]++ % kSlots];
+    --unused_count[size];
+    check_freed(slots[k]);
+    return k;
+  }
   const u64 bytes = kPage << size;
   char* const begin = region + used_addresses;
   if (slot_count == kSlots || used_addresses + bytes + kPage > kAddresses ||
       mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0)
     return kSlots;
   used_addresses += bytes + kPage;
-  slots[slot_count] = {begin, begin + bytes, nullptr, 0, 0};
+  slots[slot_count] = {begin, begin + bytes, nullptr, 0, 0, false};
   return slot_count++;
 }
 
@@ -103,6 +121,7 @@ std::size_t slot_of(std::size_t size) {
     slots[k].data = slots[k].end - round_up(bytes, alignment);
     slots[k].bytes = bytes;
     slots[k].poison = present_poison.load(std::memory_order_relaxed);
+    slots[k].is_taken = true;
     s = slots[k];
     mark = mark_of(k);
   }
@@ -129,7 +148,8 @@ std::size_t slot_of_block(const char* data) {
   u64 k = 0;
   std::memcpy(&k, data - kBefore, sizeof k);
   if (k >= slot_count || slots[k].data != data) k = slot_at(data - 1);
-  if (slots[k].data != data) std::abort();  // it was freed before, or never allocated here
+  // Else it was freed before, or never allocated here.
+  if (slots[k].data != data || !slots[k].is_taken) std::abort();
   return k;
 }
 
@@ -140,8 +160,12 @@ std::size_t slot_of_block(const char* data) {
   if (const auto beside = damage_of(s, k); beside && !found) found = beside;
   const auto pages = static_cast<u64>(s.end - s.begin) / kPage;
   const auto size = static_cast<std::size_t>(std::bit_width(pages - 1));
-  s.data = nullptr;
-  unused[size][unused_count[size]++] = static_cast<std::uint16_t>(k);
+  s.is_taken = false;
+  s.poison = static_cast<char>(~s.poison);
+  std::memset(data, s.poison, std::min(s.bytes, kChecked));
+  const auto slot = static_cast<std::uint16_t>(k);
+  unused[size][(first_unused[size] + unused_count[size]++) % kSlots] = slot;
+  recent[freed_count++ % kRecent] = slot;
 }
 
 [[maybe_unused]] std::size_t bytes_of(char* data) {
@@ -164,13 +188,15 @@ void fill(char poison) { present_poison = poison; }
 
 std::optional<Access> damage() {
   const std::lock_guard lock(mutex);
+  for (std::size_t k = 0; k < std::min(freed_count, kRecent); ++k)
+    if (const Slot& s = slots[recent[k]]; !s.is_taken) check_freed(s);
   return std::exchange(found, {});
 }
 
 std::optional<Access> near(const char* address) {
   if (!is_here(address) || slot_count == 0) return {};
   const Slot& s = slots[slot_at(address)];
-  if (!s.data) return {};
+  if (!s.is_taken) return {};
   return Access{s.bytes, address - s.data};
 }
 

@@ -10,14 +10,15 @@ void change(char* at) {
   *element = *element ^ 1;
 }
 
-// Writes behind a block, which the heap guards. The compiler must not see that this is out of
-// bounds.
-void write_behind_block() {
+// Writes behind a block, which the heap guards, or to one that is freed. The compiler must neither
+// see this nor leave out what is written before free().
+void write_to_block(bool is_freed) {
   constexpr std::size_t kBytes = 100;
-  char* volatile unseen = static_cast<char*>(std::malloc(kBytes));
-  char* const block = unseen;
-  block[kBytes] = static_cast<char>(block[kBytes] ^ 1);
-  std::free(block);
+  char* volatile block = static_cast<char*>(std::malloc(kBytes));
+  if (is_freed) std::free(block);
+  volatile char& at = block[is_freed ? 0 : kBytes];
+  at = static_cast<char>(at ^ 1);
+  if (!is_freed) std::free(block);
 }
 
 }  // namespace
@@ -30,7 +31,8 @@ void commit(Plant plant, const Reach& at) {
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::input: return change(at.in[0]);
-    case Plant::heap: return write_behind_block();
+    case Plant::heap: return write_to_block(false);
+    case Plant::freed: return write_to_block(true);
     case Plant::scratch: return change(at.behind_scratch);
     case Plant::closing: std::abort();
     case Plant::later_run:

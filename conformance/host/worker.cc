@@ -386,7 +386,10 @@ void answer_call(const client::Backend& backend, const Asked& q) {
 
 void answer(Backends& backends, const Asked& q) {
   if (q.letter.what == Letter::close) {
+    // Threads that outlive their backend get time to end the process.
+    constexpr useconds_t kAfterwards = 100'000;
     backends.close();
+    usleep(kAfterwards);
     return commit(q.letter.plant, {});
   }
   const client::Backend* backend = backends.open(q.letter.config, q.reply);

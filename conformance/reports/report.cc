@@ -190,6 +190,9 @@ std::string verdict_line(const Report& r) {
   s += fmt::format("\n  tier {}, seed {}, canaries {}/{}, {}{}set {}", r.tier, r.seed,
       canaries.noticed, canaries.planted, floor_text(r), size_text(r), r.set_hash.substr(0, 16));
   s += judged_text(r);
+  for (const auto& [property, c] : r.canaries)
+    if (c.noticed < c.planted)
+      s += fmt::format("\n  canaries of {}: {} of {} noticed", property, c.noticed, c.planted);
   if (const std::string power = prefix_score_text(r); !power.empty()) s += "\n  " + power;
   if (!r.ended_early.empty()) s += "\n  ended early, " + printable(r.ended_early);
   return s + "\n  " + exit_text(r.exit);

@@ -24,7 +24,8 @@ bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
 // The last two come last because they end the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
     {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
-    {Plant::scratch, &kWritesInBounds, shows_output}, {Plant::late, &kWritesInBounds, is_broken},
+    {Plant::freed, &kWritesInBounds, is_broken}, {Plant::scratch, &kWritesInBounds, shows_output},
+    {Plant::late, &kWritesInBounds, is_broken},
     {Plant::later_run, &kReuse, [](const Answer& a) { return a.changed_run > 0; }, 2, 4},
     {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
     {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_violated}};
@@ -36,7 +37,9 @@ bool is_small(const Item* i) {
 }
 
 // Whether a sanitizer's heap, with guards of its own, takes the place of the guarded heap.
-bool is_elsewhere(const Canary& c) { return ndarray::kInstrumented && c.plant == Plant::heap; }
+bool is_elsewhere(const Canary& c) {
+  return ndarray::kInstrumented && (c.plant == Plant::heap || c.plant == Plant::freed);
+}
 
 Answers answers(Subject& subject, const Case& c, const Canary& canary) {
   if (canary.plant == Plant::closing)

@@ -174,6 +174,8 @@ TEST(VerdictLine, SaysWhatAPartIsAPartOf) {
       "  10 executed: 1 passed, 2 failed, 3 crashed, 4 timed out; 7 calls\n"
       "  tier 0, seed 7, canaries 3/16, floor 3 per operator NOT met, set 0123456789abcdef\n"
       "  1 of 22 properties judged: matches_reference\n"
+      "  canaries of laws: 1 of 4 noticed\n"
+      "  canaries of matches_reference: 2 of 12 noticed\n"
       "  exit 4 (judge broke)");
 }
 

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "conformance/selection/select.h"
 #include "conformance/tests/verbs.h"
 #include "conformance/trial/poison.h"
 #include "spec/operators.h"
@@ -138,6 +139,19 @@ TEST(Properties, OfReuseHoldForInputsThatShareMemory) {
   const Ended e = lockstep_says({"repro", hostile("misbehaving"), "--set", "fault=shared",
       "--property", "reuse", "elemwise_add/in=2@8+2@8/data=1,2+3,4"});
   expect_end(e, 1, {"other values, equal inputs sharing memory: output 0 at [0"});
+}
+
+TEST(Properties, OfReuseNoticeInputsThatShareMemoryForEveryOperator) {
+  std::set<std::string> operators;
+  for (const Item& item : select_cases({.tier = 0}))
+    for (std::size_t k = 1; item.runs() && k < item.call.in.size(); ++k)
+      if (item.call.in[k] == item.call.in[0]) operators.insert(std::string(item.call.op->name));
+  EXPECT_GT(operators.size(), 9U);
+  const Judged found = judged({"check", "faulty", "--no-shrink", "--tier", "0", "--property",
+      "reuse", "--set", "mutant=contract.one_tensor_twice"});
+  expect_end(found.end, 1);
+  for (const std::string& op : operators)
+    EXPECT_GT(found.report["cells"][op]["reuse"]["failed"], 0) << op;
 }
 
 TEST(Properties, HoldForAnOutputThatEqualsPoison) {

@@ -309,6 +309,12 @@ void Probe::infer() {
 
 bool Probe::small() const { return elements(in_) + elements(t_.expected) <= kMostOfReuse; }
 
+bool Probe::has_equal_inputs() const {
+  for (auto t = case_.in.begin(); t != case_.in.end(); ++t)
+    if (std::find(case_.in.begin(), t, *t) != t) return true;
+  return false;
+}
+
 bool Probe::repeated() const { return t_.item->what == Item::legal && is_repeated(case_); }
 
 bool Probe::too_large_for_laws() const {

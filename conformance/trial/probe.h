@@ -71,6 +71,8 @@ class Probe {
   bool too_large_for_laws() const;
   /// Whether the case is so small that a plan may run many times.
   bool small() const;
+  /// Whether two inputs have one type, so that they may share memory.
+  bool has_equal_inputs() const;
   /// Whether a plan of the case runs many times although the case is large.
   bool repeated() const;
   /// Whether the case is so large that only the ways which change what a kernel does are worth

@@ -1,5 +1,7 @@
 #include "conformance/verdict/verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -60,6 +62,31 @@ bool is_same(const Observation& one, const Observation& other) {
   return one.when == other.when && is_same(one.answer, other.answer) && law(one) == law(other);
 }
 
+// The element of an output that was changed; nothing if none was.
+std::optional<Element> changed_element(const Trial& before, const Trial& after) {
+  const std::vector<Trial::Told> old = before.answers(), now = after.answers();
+  for (std::size_t n = 0; n < now.size(); ++n)
+    for (std::size_t k = 0; k < now[n].answer->out.size(); ++k) {
+      const std::vector<i32>&was = old[n].answer->out[k], &is = now[n].answer->out[k];
+      const auto at = std::mismatch(is.begin(), is.end(), was.begin()).first - is.begin();
+      if (at == std::ssize(is)) continue;
+      const auto i = static_cast<std::size_t>(at);
+      const Index y = unravel(at, (*now[n].right)[k].type.shape);
+      return Element{static_cast<i64>(k), {y.begin(), y.end()}, was[i], is[i]};
+    }
+  return std::nullopt;
+}
+
+// Whether a finding that shows wrong elements shows this one, and no other.
+bool tells(const Finding& f, const std::optional<Element>& changed) {
+  if (f.elements.empty() || !changed) return true;
+  const Element& e = f.elements[0];
+  return f.elements.size() == 1 && e.output == changed->output && e.index == changed->index &&
+      e.expected == changed->expected && e.got == changed->got &&
+      f.text.find(fmt::format("output {} at [{}]: expected {} (", e.output,
+          fmt::join(changed->index, ","), e.expected)) != std::string::npos;
+}
+
 }  // namespace
 
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties) {
@@ -114,8 +141,12 @@ std::map<std::string, bool> canaries(
   for (const Property* p : properties) {
     const std::string name(p->name);
     Trial tampered = t;
-    if (p->plant(tampered, tampered.of(p->observes ? *p->observes : *p), n))
-      noticed[name] = judge_trial(tampered, {name}).outcome == Outcome::failed;
+    if (!p->plant(tampered, tampered.of(p->observes ? *p->observes : *p), n)) continue;
+    const ItemResult r = judge_trial(tampered, {name});
+    const std::optional<Element> changed = changed_element(t, tampered);
+    noticed[name] = r.outcome == Outcome::failed &&
+        std::all_of(r.findings.begin(), r.findings.end(),
+            [&](const auto& found) { return tells(found.second, changed); });
   }
   return noticed;
 }

@@ -46,7 +46,8 @@ void compare_again(ItemResult& result, const Trial& first, const Trial& again,
 /// Plants a fault in what each of these properties observed in a trial in which they hold, one at a
 /// time, and judges the trial again.
 /// @param n the number of the case, which determines the faults
-/// @return by property, whether the judge noticed; without those that had no place for a fault
+/// @return by property, whether the judge noticed and, where it shows wrong elements, shows the one
+/// that was changed; without those that had no place for a fault
 std::map<std::string, bool> canaries(
     const Trial& t, const std::vector<const Property*>& properties, u64 n);
 

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <thread>
 
 #include "backends/manifest.h"
 #include "backends/reference/plan.h"
@@ -147,12 +148,15 @@ void fill_memory(std::size_t bytes) {
 
 constexpr std::size_t kBlock = 100;  // 12 bytes less than are aligned
 
-// Works on a block of the heap that the compiler cannot see through.
-template <class F> void on_heap(F work) {
+// Works on a block of the heap that the compiler cannot see through. @return where it was
+template <class F> volatile char* on_heap(F work) {
   void* volatile block = std::malloc(kBlock);
   work(static_cast<volatile char*>(block));
   std::free(block);
+  return static_cast<volatile char*>(block);
 }
+
+void flip(volatile char& c) { c = static_cast<char>(c ^ 1); }
 
 // Reports success of every case to the judge on every open file.
 void forge(const Execution& e) {
@@ -284,12 +288,10 @@ constexpr Fault kFaults[] = {
         }},
     {"scratch_far", cubes, [](const E& e) { e.scratch[kScratchBytes + 28] = 7; }},
     {"scratch_unset", always, [](const E& e) { e.out[0][0] += e.scratch[9]; }},
-    {"heap_end", always,
-        [](const E&) {
-          on_heap([](volatile char* b) { b[kBlock] = static_cast<char>(b[kBlock] ^ 1); });
-        }},
+    {"heap_end", always, [](const E&) { on_heap([](volatile char* b) { flip(b[kBlock]); }); }},
     {"heap_begin", always, [](const E&) { on_heap([](volatile char* b) { b[-1] = 7; }); }},
     {"heap_far", cubes, [](const E&) { on_heap([](volatile char* b) { (void)b[kBlock + 12]; }); }},
+    {"heap_freed", always, [](const E&) { flip(on_heap([](volatile char*) {})[7]); }},
     {"heap_unset", always,
         [](const E& e) { on_heap([&](volatile char* b) { e.out[0][0] ^= b[kBlock / 2]; }); }},
     {"input", always, [](const E& e) { const_cast<int32_t*>(e.in[0])[0] ^= 1; }},
@@ -370,6 +372,7 @@ constexpr Fault kFaults[] = {
     {.name = "no_path", .path = ""},
     {"hang_isa"},
     {"hang_close"},
+    {"last_late"},
     {"picky"},
     {"curt"},
     {"status"},
@@ -438,6 +441,7 @@ class Misbehaving {
   }
   ~Misbehaving() {
     while (has("hang_close")) pause();
+    if (has("last_late")) std::thread([] { usleep(30'000), std::abort(); }).detach();
     const bool sometimes = has("last_sometimes") && !is_every_second;
     if (has("last") || has_run_large || sometimes) std::abort();
   }
