@@ -80,15 +80,16 @@ struct GraphLetter {
 /// A fault that the host commits in the backend's place, to see whether it is noticed.
 enum class Plant {
   none,
-  beside,     ///< writes the word before output 0
-  beyond,     ///< writes a page after the start of output 0, which must be smaller
-  input,      ///< writes an element of input 0
-  heap,       ///< writes behind a block of the heap
-  freed,      ///< writes to a block of the heap that is freed
-  scratch,    ///< writes behind scratch memory, which a plan gets even if it asks for none
-  late,       ///< writes output 0 when execute() has returned
-  later_run,  ///< changes output 0 in later runs of a plan
-  closing,    ///< ends the process when the backend is closed
+  beside,      ///< writes the word before output 0
+  beyond,      ///< writes a page after the start of output 0, which must be smaller
+  input,       ///< writes an element of input 0
+  heap,        ///< writes behind a block of the heap
+  freed,       ///< writes to a block of the heap that is freed
+  scratch,     ///< writes behind scratch memory, which a plan gets even if it asks for none
+  late,        ///< writes output 0 when execute() has returned
+  second_run,  ///< changes output 0 in the second run of a plan
+  later_run,   ///< changes output 0 in later runs of a plan
+  closing,     ///< ends the process when the backend is closed
 };
 
 struct Letter {

@@ -35,8 +35,8 @@ namespace {
 constexpr std::size_t kSlots = 16384, kSizes = 13;
 constexpr u64 kAddresses = u64{64} << 30, kLargest = kPage << (kSizes - 1);
 constexpr std::size_t kBefore = 2 * sizeof(u64);
-constexpr std::size_t kChecked = std::size_t{64} << 10;  // bytes of a freed block, at most
-constexpr std::size_t kRecent = 64;                      // freed blocks
+constexpr std::size_t kChecked = kPage;  // bytes of a freed block, at most
+constexpr std::size_t kRecent = 32;      // freed blocks that are checked after a call
 // A build with a sanitizer keeps its own allocator, and uses neither this constant nor the
 // functions marked [[maybe_unused]].
 [[maybe_unused]] constexpr std::size_t kAlignment = alignof(std::max_align_t);
@@ -59,12 +59,10 @@ std::atomic<char> present_poison = 0;
 u64 used_addresses = 0;
 Slot slots[kSlots];
 std::size_t slot_count = 0;
-// Slots of 1 << size pages without a block. The one without it for longest serves next, so that a
-// freed block stays untouched for a while.
-std::uint16_t unused[kSizes][kSlots];
-std::size_t first_unused[kSizes], unused_count[kSizes];
-std::uint16_t recent[kRecent];  // slots whose blocks were freed last, and whose next one is oldest
-std::size_t freed_count;
+std::uint16_t unused[kSizes][kSlots];  // slots of 1 << size pages without a block, as a stack
+std::size_t unused_count[kSizes];
+std::uint16_t recent[kRecent];  // slots whose blocks were freed since damage() was called
+std::size_t freed_count;        // so many of which only the last are kept
 std::optional<Access> found;
 
 bool is_here(const void* p) {
@@ -84,15 +82,17 @@ std::size_t slot_at(const char* at) {
 
 // Notes a write into the freed block of a slot.
 void check_freed(const Slot& s) {
-  for (std::size_t i = 0; i < std::min(s.bytes, kChecked) && !found; ++i)
-    if (s.data[i] != s.poison) found = Access{s.bytes, static_cast<i64>(i)};
+  const std::size_t n = std::min(s.bytes, kChecked);
+  if (found || n == 0) return;
+  if (s.data[0] == s.poison && std::memcmp(s.data, s.data + 1, n - 1) == 0) return;
+  const char* const wrong = std::find_if(s.data, s.data + n, [&](char c) { return c != s.poison; });
+  found = Access{s.bytes, wrong - s.data};
 }
 
 // A slot of 1 << size pages, or kSlots where there is none.
 std::size_t slot_of(std::size_t size) {
   if (unused_count[size] > 0) {
-    const std::size_t k = unused[size][first_unused[size]++ % kSlots];
-    --unused_count[size];
+    const std::size_t k = unused[size][--unused_count[size]];
     check_freed(slots[k]);
     return k;
   }
@@ -164,7 +164,7 @@ std::size_t slot_of_block(const char* data) {
   s.poison = static_cast<char>(~s.poison);
   std::memset(data, s.poison, std::min(s.bytes, kChecked));
   const auto slot = static_cast<std::uint16_t>(k);
-  unused[size][(first_unused[size] + unused_count[size]++) % kSlots] = slot;
+  unused[size][unused_count[size]++] = slot;
   recent[freed_count++ % kRecent] = slot;
 }
 
@@ -190,6 +190,7 @@ std::optional<Access> damage() {
   const std::lock_guard lock(mutex);
   for (std::size_t k = 0; k < std::min(freed_count, kRecent); ++k)
     if (const Slot& s = slots[recent[k]]; !s.is_taken) check_freed(s);
+  freed_count = 0;
   return std::exchange(found, {});
 }
 

@@ -35,6 +35,9 @@ void commit(Plant plant, const Reach& at) {
     case Plant::freed: return write_to_block(true);
     case Plant::scratch: return change(at.behind_scratch);
     case Plant::closing: std::abort();
+    case Plant::second_run:
+      if (at.run == 2) change(at.out[0]);
+      return;
     case Plant::later_run:
       if (at.run >= kLaterRun) change(at.out[0]);
   }

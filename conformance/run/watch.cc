@@ -18,6 +18,7 @@ struct Canary {
 
 bool is_violated(const Answer& a) { return !closing_violation(a).empty(); }
 bool is_broken(const Answer& a) { return a.kind == AnswerKind::protocol; }
+bool shows_change(const Answer& a) { return a.changed_run > 0; }
 bool shows_output(const Answer& a) { return !a.out_damage.empty(); }
 bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
 
@@ -26,7 +27,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
     {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
     {Plant::freed, &kWritesInBounds, is_broken}, {Plant::scratch, &kWritesInBounds, shows_output},
     {Plant::late, &kWritesInBounds, is_broken},
-    {Plant::later_run, &kReuse, [](const Answer& a) { return a.changed_run > 0; }, 2, 4},
+    {Plant::second_run, &kDeterministic, shows_change, 1, 2},
+    {Plant::later_run, &kReuse, shows_change, 2, 4},
     {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
     {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_violated}};
 
