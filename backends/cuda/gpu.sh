@@ -185,7 +185,7 @@ check_held() {
   local name=$1 what=$2 file=$out/held.txt
   shift 2
   step 60 "$file" "$lockstep" check cuda --tier 0 --jobs "$jobs" --timeout 20 --start-timeout 60 \
-    --quiet --property matches_reference,writes_in_bounds,layout,compiled "$@"
+    --quiet --property matches_reference,writes_in_bounds,layout,graphs "$@"
   judged "$name" "$file" "$what"
   rm -f "$file"
 }

@@ -260,13 +260,18 @@ void Probe::ask_graph(std::size_t at, const CallGraph& g) {
 }
 
 // Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place;
-// if it is right, the graph is put in the next way.
+// if it is right, the graph is put in the next way. A call that is wrong by itself says nothing
+// about graphs that run call by call.
 void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   std::vector<Tensor> right;
   for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
   name_poison(a, right, kPoison);
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
+  if (is_wrong && g.one_by_one && g.nodes.size() == 1 && !a.gone()) {
+    t_.seen[at].answer.reset();
+    return;
+  }
   if (is_first || is_wrong) {
     const WayToRun way = ways_.back();
     const Forced& f = way.forced;
