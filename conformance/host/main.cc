@@ -123,8 +123,8 @@ void reap(pid_t backend, Starts& starts) {
   }
 }
 
-// Closes every file but the one that processes are let by. An open copy of a pipe would hide that
-// the backend has ended.
+// Closes every file but the one on which starts of processes wait for permission. An open copy of a
+// pipe would hide that the backend has ended.
 Starts keep_one_file(int file) {
   if (file > 0) dup2(file, 0);
   close_range(file < 0 ? 0 : 1, ~0U, 0);

@@ -36,7 +36,7 @@ msghdr message_of(iovec& byte, FileRoom& room) {
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> all;
-  std::error_code ended;  // the process, meanwhile
+  std::error_code ended;  // is set where the process has ended meanwhile
   for (const auto& task :
       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
     std::ifstream list(task.path() / "children");
