@@ -97,7 +97,8 @@ void Probe::take(std::vector<Answers> answers) {
   bool gone = false;
   for (std::size_t k = 0; k < asked.size(); ++k) {
     t_.calls += static_cast<int>(answers[k].size());
-    for (const Answer& a : answers[k]) gone = gone || a.gone();
+    const CallGraph* const g = asked[k].question.graph;
+    for (const Answer& a : answers[k]) gone = gone || (a.gone() && !(g && g->one_by_one));
     if (!answers[k].empty()) asked[k].take(std::move(answers[k]));
   }
   if (gone) pending_.clear();  // one end of the process decides the verdict of a case
@@ -261,14 +262,16 @@ void Probe::ask_graph(std::size_t at, const CallGraph& g) {
 
 // Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place;
 // if it is right, the graph is put in the next way. A call that is wrong by itself says nothing
-// about graphs that run call by call.
+// about graphs that run call by call, and neither does a hang, of which smaller graphs would cost
+// too much.
 void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   std::vector<Tensor> right;
   for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
   name_poison(a, right, kPoison);
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
-  if (is_wrong && g.one_by_one && g.nodes.size() == 1 && !a.gone()) {
+  const bool says_nothing = g.nodes.size() == 1 || a.kind == AnswerKind::timed_out;
+  if (is_wrong && g.one_by_one && says_nothing) {
     t_.seen[at].answer.reset();
     return;
   }

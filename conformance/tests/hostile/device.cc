@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "backends/backend.hpp"
 
@@ -16,7 +17,7 @@ constexpr int32_t kKey = 0x5a5aa5a5;
 
 struct Relu;
 
-// What start() was given, until wait().
+// What start() was given, until wait() does it in order.
 struct Work {
   const Relu* plan;
   const int32_t* in;
@@ -34,7 +35,8 @@ struct Relu : DevicePlan {
         elements(volume(x)) {}
   void start(
       const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
-    *static_cast<Work*>(stream) = {this, in[0], out[0], static_cast<int32_t*>(scratch)};
+    static_cast<std::vector<Work>*>(stream)->push_back(
+        {this, in[0], out[0], static_cast<int32_t*>(scratch)});
   }
   const char* path() const override { return "scrambled"; }
   uint64_t scratch_bytes() const override {
@@ -90,13 +92,15 @@ class Scrambler {
     scramble(host, device, bytes);
   }
   void* stream() const {
-    static Work all[8];  // a judge needs few at a time
+    static std::vector<Work> all[8];  // a judge needs few at a time
     static unsigned next = 0;
     fails("stream", "no stream is free");
     return &all[next++ % std::size(all)];
   }
   void wait(void* stream) const {
-    const Work& w = *static_cast<Work*>(stream);
+    for (const Work& w : std::exchange(*static_cast<std::vector<Work>*>(stream), {})) finish(w);
+  }
+  void finish(const Work& w) const {
     const Relu& plan = *w.plan;
     // A device that a tensor of three axes breaks, for as long as the process lives.
     static bool lost = false;
