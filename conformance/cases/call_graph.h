@@ -53,6 +53,9 @@ void drop_copies(CallGraph& g);
 /// one of its inputs takes the place of its result.
 std::vector<CallGraph> smaller_graphs(const CallGraph& g);
 
+/// A graph of each call alone: what it reads is given.
+std::vector<CallGraph> calls_alone(const CallGraph& g);
+
 /// The calls of a graph in one line, as `e1 = negative(e0); e2 = sum/axis=0(e1); heads e1, e2`, and
 /// the constants that are handed over as int8, as `; int8 e0`.
 std::string graph_text(const CallGraph& g);

@@ -1,6 +1,7 @@
 // Makes a graph smaller.
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "conformance/cases/call_graph.h"
 #include "spec/operators.h"
@@ -57,6 +58,20 @@ std::optional<CallGraph> without(const CallGraph& g, std::size_t k) {
 }
 
 }  // namespace
+
+std::vector<CallGraph> calls_alone(const CallGraph& g) {
+  std::vector<CallGraph> all;
+  for (const CallGraph::Node& n : g.nodes) {
+    std::vector<int> feeds, constants;
+    for (const int e : std::set<int>(n.in.begin(), n.in.end()))
+      (e < g.feeds || e >= g.given ? feeds : constants).push_back(e);
+    CallGraph call = g;
+    call.nodes = {n};
+    call.heads = n.out;
+    all.push_back(numbered(call, feeds, constants));
+  }
+  return all;
+}
 
 std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   std::vector<CallGraph> all;

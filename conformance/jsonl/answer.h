@@ -54,6 +54,10 @@ struct Answer {
   std::string in_damage = {};   ///< how an input was changed; else empty
   bool ok() const { return kind == AnswerKind::ok; }
   bool gone() const { return judge::gone(kind); }
+  /// Whether the judge waited as long as it does for any answer, or for the end of a flood.
+  bool takes_long() const {
+    return kind == AnswerKind::timed_out || kind == AnswerKind::broken_channel;
+  }
 };
 string_view name_of(AnswerKind k);
 /// What a backend did: "answered unsupported", and where it gave no answer only "crashed".

@@ -24,6 +24,7 @@ void fields(auto& f, form::Like<CaseResult> auto& j) {
   f("judged", r.judged);
   f("paths", r.paths);
   f("findings", r.findings);
+  f("hung", r.hung);
   f("outputs", r.outputs, {.hash = true});
   f("canaries", r.canaries);
   f("flaky", r.flaky);

@@ -229,7 +229,8 @@ class Collector {
     static const Finding none;
     const Finding& found = r.findings.empty() ? none : r.findings[0].second;
     quarantine_.note(std::string(work_.operator_of(n).name), r.outcome, found.text, found.kind);
-    if (!ended_process(r)) return;
+    if (!r.hung.empty()) quarantine_.note(r.hung, Outcome::timed_out, r.hung + " hung");
+    if (!ended_process(r) && r.hung.empty()) return;
     for (const OpInfo* op : operators())
       if (!quarantine_.reason(std::string(op->name)).empty()) work_.agenda.set_aside(*op);
   }

@@ -323,8 +323,9 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   describe_subject(r, backend, subject.manifest());
   const std::vector<const Item*> put = claimed_items(r, subject, selection, items);
   r.score = prefix_score(subject, selection, items);
-  const TrialPlan plan =
-      plan_for(subject, selection.properties, operators_of_model(selection.model));
+  TrialPlan plan = plan_for(subject, selection.properties, operators_of_model(selection.model));
+  if (is_meant(kGraphs, selection.properties) && subject.shares_memory())
+    plan.silent = silent_operators(subject);
   std::optional<Journal> journal;
   if (!conduct.journal.empty())
     journal.emplace(conduct.journal, identity(r, selection, conduct), put.size());

@@ -71,6 +71,30 @@ TEST_F(Resume, TrustsTheJournalAndNotTheBackend) {
   EXPECT_EQ(of_two("reference", words).end.exit, 1) << "it is not asked again";
 }
 
+// A call that hangs in graphs around other operators' cases is its own operator's fault.
+TEST_F(Resume, CountsHangsOfOtherCallsInGraphs) {
+  const Words words = {"--resume", journal};
+  ASSERT_EQ(of_two("reference", words).end.exit, 0);
+  const Words lines = lines_of(text_of_file(journal));
+  const auto quarantined = [&](const Words& hung) {
+    std::string text = lines[0] + "\n";
+    for (std::size_t k = 0; k < hung.size(); ++k) {
+      json line = json::parse(lines[k + 1]);
+      line["hung"] = hung[k];
+      text += line.dump() + "\n";
+    }
+    scratch.write("journal", text);
+    const Judged some = of_two("reference", words);
+    EXPECT_EQ(some.end.exit, some.report["quarantine"].empty() ? 0 : 1);
+    EXPECT_EQ(some.count("timed_out"), 0) << "no case of its own";
+    return some.report["quarantine"];
+  };
+  EXPECT_EQ(quarantined(words_in("relu relu")), json::array());
+  EXPECT_EQ(quarantined(words_in("relu relu relu")), json({"relu hung 3 times"}));
+  EXPECT_EQ(quarantined(words_in("abs clip take max tile where repeat dense squeeze transpose")),
+      json({"the backend hangs too often"}));
+}
+
 TEST_F(Resume, RefusesWhatIsNotItsJournal) {
   const auto refused = [&](const Words& more, const std::string& says) {
     const std::string before = text_of_file(journal);

@@ -7,6 +7,7 @@
 #include "conformance/run/jobs.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/tests/expect.h"
+#include "conformance/tests/trials.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/verdict.h"
 
@@ -56,17 +57,6 @@ class Watching : public ReferenceSubject {
  private:
   static Answer dead() { return {.kind = AnswerKind::crashed, .message = "gone"}; }
 };
-
-Item item_of_case(const std::string& id) {
-  const Case c = parse_case(id);
-  return {what_of(c), c, refusal(c).label(), id, {}};
-}
-
-TrialPlan plan_of(const std::vector<const Property*>& asking) {
-  TrialPlan p;
-  for (const Property* one : asking) p.ways.push_back({one, {}});
-  return p;
-}
 
 // All properties except laws, which make calls of their own.
 TrialPlan all_ways() {
@@ -186,129 +176,6 @@ TEST(TrialOfACase, ReusesPlansOfSomeSmallOnes) {
     EXPECT_EQ(calls(id), 1 + 2) << "it is spelled out";
   for (int seed = 0; seed < 60; ++seed)
     EXPECT_EQ(calls("relu/in=513@8/fill=dense:" + std::to_string(seed)), 1) << "it is not small";
-}
-
-// A subject whose graphs write wrong results in one of their runs, or in one configuration, or call
-// by call. It notes the configurations of compiled graphs.
-class Compiling : public Watching {
- public:
-  int changed = 0, wrong_at = -1, by_call = 0, copies = 0;
-  std::size_t wrong_from = 99;  // calls of a graph that runs call by call
-  bool compiles = true;
-  std::string graphs, networks;
-  bool can_compile() const override { return compiles; }
-  std::vector<Answers> ask(const std::vector<Question>& questions) override {
-    std::vector<Answers> all;
-    for (const Question& q : questions) {
-      if (!q.graph) {
-        all.push_back(Watching::ask({q})[0]);
-        continue;
-      }
-      EXPECT_EQ(q.run.runs, 3);
-      Answer& a = all.emplace_back(Answers{{.changed_run = changed}})[0];
-      for (std::size_t k = 0; k < q.graph->heads.size(); ++k) {
-        a.out.push_back(q.graph->entries[static_cast<std::size_t>(q.graph->heads[k])].data);
-        copies += q.graph->one_by_one && same_tensor(*q.graph, k);
-      }
-      a.out[0][0] ^=
-          q.run.config == wrong_at || (q.graph->one_by_one && q.graph->nodes.size() >= wrong_from);
-      if (q.graph->one_by_one)
-        ++by_call;
-      else
-        (q.graph->has_network ? networks : graphs) += std::to_string(q.run.config) + ", ";
-    }
-    return all;
-  }
-};
-
-TEST(Graphs, WriteTheSameInEachRun) {
-  for (const int changed : {0, 2}) {
-    Compiling subject;
-    subject.changed = changed;
-    const Item item = item_of_case("relu/in=2@8/data=1,-1");
-    const ItemResult r = judge_trial(perform(subject, item, plan_of({&kGraphs})), {"graphs"});
-    ASSERT_EQ(r.findings.size(), changed == 0 ? 0U : 1U);
-    if (changed > 0) {
-      EXPECT_EQ(r.findings[0].second.text,
-          "run 2 of one plan wrote something else for the same values: "
-          "it is right, and an earlier run was not");
-    }
-  }
-}
-
-TEST(Graphs, RunInForcedWays) {
-  TrialPlan plan = plan_of({&kGraphs});
-  plan.ways[0].forced = {{"isa", "a", 1}, {"isa", "b", 2}, {"threads", "7", 3}};
-  Compiling subject;
-  constexpr int kSeeds = 400;
-  for (int seed = 0; seed < kSeeds; ++seed)
-    perform(subject,
-        item_of_case("conv2d/channels=1/kernel_size=1,1/use_bias=false/"
-                     "in=1x1x1x1@8+1x1x1x1@8/fill=dense:" +
-            std::to_string(seed)),
-        plan);
-  for (const char* config : {"1, ", "2, ", "3, "})
-    EXPECT_GT(count_of(subject.graphs, config), kSeeds / 12) << config;
-  EXPECT_GT(count_of(subject.graphs, "0, "), kSeeds / 3);
-  // The graph as it is, with each instruction set, and in one of all ways.
-  const int networks = count_of(subject.networks, "0, 2, 1, ");
-  EXPECT_GT(networks, 2);
-  EXPECT_EQ(count_of(subject.networks, ", "), 4 * networks) << subject.networks;
-  for (const char* config : {"0, 2, 1, 1, ", "0, 2, 1, 2, "})
-    EXPECT_GT(count_of(subject.networks, config), 0) << subject.networks;
-  subject.graphs.clear();
-  perform(subject, item_of_case("relu/in=2@8/data=1,-1"), plan);
-  EXPECT_EQ(count_of(subject.graphs, "0, 3, 2, 1, "), 1) << "all of one that is spelled out";
-}
-
-TEST(Graphs, RunCallByCallWhereTheyAreNotCompiledAndInFewOtherCases) {
-  constexpr int kSeeds = 400;
-  for (const bool compiles : {false, true}) {
-    Compiling subject;
-    subject.compiles = compiles;
-    for (int seed = 0; seed < kSeeds; ++seed)
-      perform(subject, item_of_case("elemwise_add/in=2@8+2@8/fill=dense:" + std::to_string(seed)),
-          plan_of({&kGraphs}));
-    EXPECT_GT(subject.by_call, compiles ? kSeeds / 16 : kSeeds - 1);
-    EXPECT_LE(subject.by_call, compiles ? kSeeds / 4 : kSeeds);
-    EXPECT_EQ(count_of(subject.graphs, "0, "), compiles ? kSeeds : 0);
-    EXPECT_EQ(subject.copies, 0) << "no call copies a head";
-  }
-}
-
-TEST(Graphs, SayThatTheyAreWrongCallByCallUnlessACallIsSoByItself) {
-  for (const std::size_t wrong_from : {1U, 2U}) {
-    Compiling subject;
-    subject.compiles = false;
-    subject.wrong_from = wrong_from;
-    int found = 0;
-    for (int seed = 0; seed < 40; ++seed) {
-      const Item item = item_of_case("elemwise_add/in=2@8+2@8/fill=dense:" + std::to_string(seed));
-      const ItemResult r = judge_trial(perform(subject, item, plan_of({&kGraphs})), {"graphs"});
-      for (const auto& [property, f] : r.findings) {
-        ++found;
-        EXPECT_TRUE(f.text.starts_with("call by call: ")) << f.text;
-        EXPECT_EQ(count_of(f.text, " = "), 2) << f.text;
-      }
-    }
-    EXPECT_EQ(found > 20, wrong_from == 2);
-    EXPECT_EQ(found == 0, wrong_from == 1);
-  }
-}
-
-TEST(Graphs, TellTheWayInWhichTheyAreWrong) {
-  TrialPlan plan = plan_of({&kGraphs});
-  plan.ways[0].forced = {{"isa", "a", 1}, {"threads", "7", 2}};
-  const std::pair<int, std::string> rows[] = {
-      {0, "compiled: "}, {1, "compiled with isa=a: "}, {2, "compiled with threads=7: "}};
-  for (const auto& [config, says] : rows) {
-    Compiling subject;
-    subject.wrong_at = config;
-    const Item item = item_of_case("relu/in=2@8/data=1,-1");
-    const ItemResult r = judge_trial(perform(subject, item, plan), {"graphs"});
-    ASSERT_EQ(r.findings.size(), 1U);
-    EXPECT_TRUE(r.findings[0].second.text.starts_with(says)) << r.findings[0].second.text;
-  }
 }
 
 // A subject that reads attributes as text, and wrongly where they are spelled with blanks.

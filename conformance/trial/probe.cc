@@ -167,7 +167,7 @@ void Probe::ask_graph() {
   const std::size_t at = note({});
   t_.seen[at].right = &Trial::expected_heads;
   ways_ = ways_to_run();
-  ask_graph(at, graph());
+  if (!ways_.empty()) ask_graph(at, graph());
 }
 
 // The options to force on a graph, one after another. Most graphs get none or one; a network gets
@@ -191,7 +191,10 @@ std::vector<Probe::WayToRun> Probe::ways_to_run() {
   constexpr std::size_t kFew = 8;
   const bool shrinks = spelled_out() && t_.item->what != Item::vector;
   std::vector<WayToRun> ways;
-  if (!compiles_ || shrinks || choice(12, kFew) == 0) ways.push_back({{}, false, true});
+  const bool answers = std::none_of(graph().nodes.begin(), graph().nodes.end(),
+      [&](const CallGraph::Node& n) { return plan_.silent.contains(n.op->name); });
+  if (answers && (!compiles_ || shrinks || choice(12, kFew) == 0))
+    ways.push_back({{}, false, true});
   if (!compiles_) return ways;
   bool int8 = choice(11, 2) == 0;
   for (const Forced& f : options_to_force(shrinks)) {
@@ -260,18 +263,29 @@ void Probe::ask_graph(std::size_t at, const CallGraph& g) {
           }});
 }
 
+// Graphs to try instead of a wrong one, the first one last. Each hang takes long, so after a few a
+// graph stays as large as it is.
+void Probe::try_smaller(const CallGraph& g, bool hangs) {
+  constexpr int kMostHangs = 4;
+  smaller_.clear();
+  if (hangs && g.one_by_one && hangs_ == 0) smaller_ = calls_alone(g);
+  if (!hangs || hangs_ < kMostHangs)
+    for (CallGraph& smaller : smaller_graphs(g)) smaller_.push_back(std::move(smaller));
+  std::reverse(smaller_.begin(), smaller_.end());
+  hangs_ += hangs;
+}
+
 // Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place;
 // if it is right, the graph is put in the next way. A call that is wrong by itself says nothing
-// about graphs that run call by call, and neither does a hang, of which smaller graphs would cost
-// too much.
+// about graphs that run call by call.
 void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   std::vector<Tensor> right;
   for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
   name_poison(a, right, kPoison);
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
-  const bool says_nothing = g.nodes.size() == 1 || a.kind == AnswerKind::timed_out;
-  if (is_wrong && g.one_by_one && says_nothing) {
+  if (is_wrong && g.one_by_one && g.nodes.size() == 1) {
+    if (a.takes_long()) t_.hung = g.nodes[0].op->name;
     t_.seen[at].answer.reset();
     return;
   }
@@ -280,15 +294,13 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
     const Forced& f = way.forced;
     t_.seen[at].when = std::string(way.one_by_one ? "call by call" : "compiled") +
         (f.option.empty() ? "" : " with " + f.option + "=" + f.value) + ": " + graph_text(g);
-    t_.seen[at].answer = std::move(a);
     t_.graph = g;
     t_.expected_heads = std::move(right);
-    smaller_.clear();
     if (is_wrong) {
-      smaller_ = smaller_graphs(g);
+      try_smaller(g, a.takes_long());
       ways_ = {way};
     }
-    std::reverse(smaller_.begin(), smaller_.end());
+    t_.seen[at].answer = std::move(a);
   }
   if (ways_.size() > 1) {
     ways_.pop_back();

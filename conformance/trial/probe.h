@@ -122,6 +122,7 @@ class Probe {
   std::vector<WayToRun> ways_to_run();
   void ask_graph(std::size_t at, const CallGraph& g);
   void ask_malformed(CallGraph g, std::string when, string_view label);
+  void try_smaller(const CallGraph& g, bool hangs);
   void settle_graph(std::size_t at, const CallGraph& g, Answer a);
   void pursue(LawAsked law);
   void ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in);
@@ -139,6 +140,7 @@ class Probe {
   std::optional<CallGraph> graph_;
   std::vector<WayToRun> ways_;      // in which to run the graph, the next one last
   std::vector<CallGraph> smaller_;  // graphs to ask for, the next one last
+  int hangs_ = 0;                   // of graphs
   std::vector<Pending> pending_;
   std::deque<LawCall> law_calls_;
 };

@@ -62,6 +62,23 @@ TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
   return plan;
 }
 
+std::set<string_view> silent_operators(Subject& subject) {
+  constexpr std::size_t kMost = 3;
+  std::set<string_view> silent;
+  bool answered = false;
+  for (const OpInfo* op : operators()) {
+    const Case c = example_case(*op, 0);
+    if (!subject.manifest().claims_call(c)) continue;
+    const bool asks_no_more = silent.size() >= (answered ? kMost : 1);
+    if (asks_no_more ||
+        subject.execute(c, inputs_of(c), op->infer(c.attributes(), c.types()), {}).takes_long())
+      silent.insert(op->name);
+    else
+      answered = true;
+  }
+  return silent;
+}
+
 void configure(Subject& subject, const TrialPlan& plan) {
   if (subject.offered() != plan.offered)
     throw LoadCrash(

@@ -58,6 +58,7 @@ struct Trial {
   std::optional<Answer> refusal, inferred;  ///< answers to an illegal call and to infer()
   std::vector<Observation> seen;            ///< those of one property are adjacent
   int calls = 0;                            ///< questions put to the backend
+  string_view hung = {};  ///< the operator whose call hung by itself where a graph around it did
 
   /// The observations of a property.
   Observations of(const Property& p) const;
@@ -83,6 +84,7 @@ struct TrialPlan {
   std::vector<Way> ways;
   std::string offered = {};  ///< by the subject, as by every process of the backend
   std::set<string_view> graph_operators = {};  ///< of the calls in graphs; none: all
+  std::set<string_view> silent = {};           ///< operators whose graphs do not run call by call
 };
 
 /// The plan for some properties; an empty list means all. Adds a configuration to the subject for
@@ -90,6 +92,10 @@ struct TrialPlan {
 /// @param graph_operators those of the calls that surround a case in graphs; none: all
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
     std::set<string_view> graph_operators = {});
+
+/// The claimed operators of which a small call got no answer in time, and, after few of these, all
+/// that follow: graphs that run call by call do without them, because each hang takes long.
+std::set<string_view> silent_operators(Subject& subject);
 
 /// Adds the configurations of a plan to another subject of the same backend.
 /// @throws LoadCrash if it states another manifest or offers other functions, by which it would be

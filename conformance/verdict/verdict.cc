@@ -77,14 +77,17 @@ std::optional<Element> changed_element(const Trial& before, const Trial& after) 
   return std::nullopt;
 }
 
-// Whether a finding that shows wrong elements shows this one, and no other.
+// Whether a finding that shows an element shows this one, and no other.
 bool tells(const Finding& f, const std::optional<Element>& changed) {
-  if (f.elements.empty() || !changed) return true;
+  const auto says = [&](const std::string& text) { return f.text.find(text) != std::string::npos; };
+  if (!changed) return true;
+  const std::string place =
+      fmt::format("output {} at [{}]", changed->output, fmt::join(changed->index, ","));
+  if (f.elements.empty()) return !says(" at [") || says(place);
   const Element& e = f.elements[0];
   return f.elements.size() == 1 && e.output == changed->output && e.index == changed->index &&
       e.expected == changed->expected && e.got == changed->got &&
-      f.text.find(fmt::format("output {} at [{}]: expected {} (", e.output,
-          fmt::join(changed->index, ","), e.expected)) != std::string::npos;
+      says(fmt::format("{}: expected {} (", place, e.expected));
 }
 
 }  // namespace
@@ -92,6 +95,7 @@ bool tells(const Finding& f, const std::optional<Element>& changed) {
 ItemResult judge_trial(const Trial& t, const std::vector<std::string>& properties) {
   ItemResult r;
   r.calls = t.calls;
+  r.hung = t.hung;
   if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base, t.types);
   for (const auto& [when, answer, right, is_graph] : t.answers()) {
     // If there is a manifest, an answer that names no kernel counts as one that the manifest does

@@ -22,6 +22,7 @@ struct ItemResult {
   std::string quarantine;                ///< why the case was not put to the backend; else empty
   std::vector<std::string> judged, paths;
   std::vector<std::pair<std::string, Finding>> findings;  ///< by property
+  std::string hung;     ///< an operator of another call that hung; else empty
   std::string outputs;  ///< hash of the answer to a call that runs
   bool flaky = false;   ///< a question that was asked more than once got different answers
 };

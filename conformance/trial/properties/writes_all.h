@@ -12,11 +12,11 @@ inline std::optional<Finding> inspect_writes_all(const Trial& t, Observations se
     for_each_place(t, o, [&](std::size_t k, std::size_t i) {
       if (is_unwritten(t, o, k, i) && unwritten++ == 0) output = k, first = i;
     });
-    if (unwritten > 0)
-      return Finding{
-          fmt::format("{} elements were never written{}, the first is element {} of output {}",
-              unwritten, o.again ? " " + o.when : "", first, output),
-          {}};
+    if (unwritten > 0) {
+      const Index at = unravel(static_cast<i64>(first), t.types[static_cast<int>(output)].shape);
+      return Finding{fmt::format("{} elements were never written{}, the first is output {} at [{}]",
+          unwritten, o.again ? " " + o.when : "", output, fmt::join(at, ","))};
+    }
   }
   return std::nullopt;
 }
