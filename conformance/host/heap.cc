@@ -80,13 +80,14 @@ std::size_t slot_at(const char* at) {
   return after == slots ? 0 : static_cast<std::size_t>(after - slots) - 1;
 }
 
-// Notes a write into the freed block of a slot.
+// Notes a write into the freed block of a slot, and undoes it, so that no later call is blamed.
 void check_freed(const Slot& s) {
   const std::size_t n = std::min(s.bytes, kChecked);
-  if (found || n == 0) return;
+  if (n == 0) return;
   if (s.data[0] == s.poison && std::memcmp(s.data, s.data + 1, n - 1) == 0) return;
   const char* const wrong = std::find_if(s.data, s.data + n, [&](char c) { return c != s.poison; });
-  found = Access{s.bytes, wrong - s.data};
+  if (!found) found = Access{s.bytes, wrong - s.data};
+  std::memset(s.data, s.poison, n);
 }
 
 // A slot of 1 << size pages, or kSlots where there is none.

@@ -1,5 +1,7 @@
 #include "conformance/run/watch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "conformance/subjects/library_subject.h"
@@ -8,29 +10,49 @@
 namespace lockstep::judge {
 namespace {
 
+// A fault, and how the answer must show it.
 struct Canary {
   Plant plant;
   const Property* property;  // could not notice such a fault of a backend if this one is missed
-  bool (*shows)(const Answer&);
+  AnswerKind kind;
+  const char* says = "";  // the message, or which memory was written
+  bool (*shows)(const Answer&) = [](const Answer&) { return true; };
   std::size_t callers = 1;
   int runs = 1;
 };
 
-bool is_violated(const Answer& a) { return !closing_violation(a).empty(); }
-bool is_broken(const Answer& a) { return a.kind == AnswerKind::protocol; }
 bool shows_change(const Answer& a) { return a.changed_run > 0; }
-bool shows_output(const Answer& a) { return !a.out_damage.empty(); }
-bool shows_input(const Answer& a) { return !a.in_damage.empty(); }
+bool shows_unsteady(const Answer& a) { return a.unsteady; }
 
 // The last two come last because they end the process.
-constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, shows_output},
-    {Plant::input, &kInputsUntouched, shows_input}, {Plant::heap, &kWritesInBounds, is_broken},
-    {Plant::freed, &kWritesInBounds, is_broken}, {Plant::scratch, &kWritesInBounds, shows_output},
-    {Plant::late, &kWritesInBounds, is_broken},
-    {Plant::second_run, &kDeterministic, shows_change, 1, 2},
-    {Plant::later_run, &kReuse, shows_change, 2, 4},
-    {Plant::later_run, &kConcurrent, [](const Answer& a) { return a.unsteady; }, 2, 1},
-    {Plant::beyond, &kWritesInBounds, shows_output}, {Plant::closing, &kCloses, is_violated}};
+constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok,
+                                    "memory of output 0 was written, 4 bytes before its memory"},
+    {Plant::input, &kInputsUntouched, AnswerKind::ok, "input 0 was written, an element of it"},
+    {Plant::heap, &kWritesInBounds, AnswerKind::protocol,
+        "it wrote byte 1 after a block of 100 bytes of its heap"},
+    {Plant::freed, &kWritesInBounds, AnswerKind::protocol,
+        "it wrote byte 0 of a block of 100 bytes of its heap that it had freed"},
+    {Plant::scratch, &kWritesInBounds, AnswerKind::ok, "memory beside scratch memory was written"},
+    {Plant::late, &kWritesInBounds, AnswerKind::protocol,
+        "it wrote to a tensor after execute() had returned"},
+    {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
+    {Plant::later_run, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
+    {Plant::later_run, &kConcurrent, AnswerKind::ok, "", shows_unsteady, 2, 1},
+    {Plant::beyond, &kWritesInBounds, AnswerKind::crashed,
+        "the backend's process was killed by SIGSEGV touching memory of output 0, {} bytes after "
+        "its memory"},
+    {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
+
+// Whether an answer to this call shows the fault in the words that a report would give.
+bool is_shown(const Canary& canary, const Case& c, const Answer& a) {
+  if (a.kind != canary.kind || !canary.shows(a)) return false;
+  const Type y = c.op->infer(c.attributes(), c.types())[0];
+  const i64 behind = kPage - volume(y.shape) * static_cast<i64>(sizeof(i32));
+  const std::string& told = !a.message.empty() ? a.message
+      : !a.in_damage.empty()                   ? a.in_damage
+                                               : a.out_damage;
+  return told == fmt::format(fmt::runtime(canary.says), behind);
+}
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
 bool is_small(const Item* i) {
@@ -57,7 +79,7 @@ Answers answers(Subject& subject, const Case& c, const Canary& canary) {
 // Whether the call is answered if no fault is planted. Tries twice, since an idle process may be
 // gone.
 bool is_answered(Subject& subject, const Case& c) {
-  constexpr Canary kNone{Plant::none, nullptr, nullptr};
+  constexpr Canary kNone{Plant::none, nullptr, AnswerKind::ok};
   return answers(subject, c, kNone)[0].ok() || answers(subject, c, kNone)[0].ok();
 }
 
@@ -70,7 +92,8 @@ void plant_all(Report& r, Subject& subject, const Case& c) {
     if (all.empty() || all[0].kind == AnswerKind::timed_out) continue;
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
-    of.noticed += std::any_of(all.begin(), all.end(), canary.shows);
+    of.noticed += std::any_of(
+        all.begin(), all.end(), [&](const Answer& a) { return is_shown(canary, c, a); });
   }
 }
 
