@@ -82,6 +82,24 @@ TEST(Frozen, HoldWhatIsAskedAboutCases) {
       [&] { hold_cases(other, s, items); }, "what it asks about cases of relu is something else");
 }
 
+TEST(Frozen, HoldWhatIsAskedAboutRareCases) {
+  const Selection s = smoke({"relu"});
+  std::optional<Frozen> other = installed_frozen();
+  ASSERT_TRUE(other);
+  other->rare[0] ^= 1;
+  expect_throws<std::runtime_error>([&] { hold_cases(other, s, select_cases(s)); },
+      "what it asks about large calls or networks is something else");
+  int large = 0, networks = 0;
+  for (const Item& i : rare_cases()) {
+    const std::vector<Tensor> in = inputs_of(i.call);
+    const std::vector<Tensor> out = reference::outputs(*i.call.op, i.call.attributes(), in);
+    large += is_large(i.call);
+    networks += graph_around(i.call, in, out, [](const Case&) { return true; }).has_network;
+  }
+  EXPECT_EQ(large, 2);
+  EXPECT_EQ(networks, 1);
+}
+
 TEST(Rehearsal, HearsEveryPropertyThatAsks) {
   std::vector<Item> items = select_cases(smoke({"dense"}));
   std::vector<const Item*> some;

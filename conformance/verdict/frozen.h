@@ -30,8 +30,13 @@ struct Frozen {
     std::map<std::string, OperatorTier> operators;
   };
   std::string judge;  ///< the version of the program
+  std::string rare;   ///< questions_hash() of rare_cases()
   std::vector<Tier> tiers;
 };
+
+/// Calls that are asked about as few cases of a tier are: large ones, and one whose graph has a
+/// network.
+std::vector<Item> rare_cases();
 
 /// Tiers 0 and 1 of seed 1, computed by the reference on several threads.
 Frozen freeze(int threads);

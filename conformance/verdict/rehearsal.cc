@@ -45,7 +45,8 @@ std::string text_of(const Question& q) {
   if (q.between) s += "\nbetween " + case_id(*q.between);
   if (q.texts)
     for (const auto& [name, text] : *q.texts) s += "\nattribute " + name + "=" + text;
-  if (q.graph) s += fmt::format("\ngraph {} {}", q.graph->feeds, graph_text(*q.graph));
+  if (q.graph)
+    s += fmt::format("\ngraph {} {} {}", q.graph->feeds, q.graph->one_by_one, graph_text(*q.graph));
   const u64 seed = q.call->seed;
   for (const std::vector<Tensor>* in : q.callers) {
     s += "\ncaller " + values_of(*in);
