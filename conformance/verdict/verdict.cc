@@ -87,7 +87,8 @@ bool tells(const Finding& f, const std::optional<Element>& changed) {
   const Element& e = f.elements[0];
   return f.elements.size() == 1 && e.output == changed->output && e.index == changed->index &&
       e.expected == changed->expected && e.got == changed->got &&
-      says(fmt::format("{}: expected {} (", place, e.expected));
+      says(fmt::format("{}: expected {} (0x{:08x}), got {} (0x{:08x}); 1 of ", place, e.expected,
+          static_cast<std::uint32_t>(e.expected), e.got, static_cast<std::uint32_t>(e.got)));
 }
 
 }  // namespace
