@@ -2,16 +2,20 @@
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <vector>
 
 #include "conformance/host/confine.h"
@@ -47,9 +51,17 @@ std::vector<pid_t> children_of(pid_t pid) {
 
 int descendants() {
   std::vector<pid_t> all = children_of(getpid());
-  for (std::size_t k = 0; k < all.size() && all.size() < std::size_t{2} * kMostProcesses; ++k)
+  for (std::size_t k = 0; k < all.size() && all.size() <= std::size_t{kMostProcesses}; ++k)
     for (const pid_t child : children_of(all[k])) all.push_back(child);
   return static_cast<int>(all.size());
+}
+
+// The process or thread that the system started last; 0 where it does not say so.
+pid_t newest_process() {
+  pid_t pid = 0;
+  std::string other;
+  std::ifstream("/proc/loadavg") >> other >> other >> other >> other >> pid;
+  return pid;
 }
 
 }  // namespace
@@ -115,6 +127,35 @@ bool Starts::let() {
   ioctl(file_, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 #endif
   return true;
+}
+
+// Whether the backend's group has few processes. This takes a fraction of the time that it takes to
+// find all descendants.
+bool Starts::is_group_small(pid_t newest) {
+  const auto is_in = [&](pid_t pid) {
+    if (getpgid(pid) != backend_) return false;
+    return tgkill(pid, pid, 0) == 0 || errno == EPERM;  // others are threads
+  };
+  std::erase_if(group_, [&](pid_t pid) { return !is_in(pid); });
+  if (newest < newest_) newest_ = 0;  // the system has begun again with low numbers
+  while (newest_ < newest && group_.size() <= kMostProcesses)
+    if (is_in(++newest_)) group_.insert(newest_);
+  return group_.size() <= kMostProcesses;
+}
+
+bool Starts::count() {
+  constexpr std::clock_t kShare = 4;  // a pause is at least so many times as long as counting took
+  const std::clock_t begin = std::clock();
+  const pid_t newest = newest_process();
+  if (all_found_ && newest > 0 && newest == newest_) return true;  // none has been started since
+  if (!is_group_small(newest)) return false;
+  // While all are looked for, a group that grows would become thousands.
+  all_found_ = group_.size() <= largest_;
+  largest_ = std::max(largest_, group_.size());
+  const bool few = !all_found_ || descendants() <= kMostProcesses;
+  const std::clock_t took_ms = (std::clock() - begin) * 1000 / CLOCKS_PER_SEC;
+  pause_ms_ = std::max(kPauseMs, static_cast<int>(kShare * took_ms));
+  return few;
 }
 
 void Starts::end() {

@@ -1,5 +1,9 @@
 // The real program, and processes that a backend starts or looks into.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <set>
 
@@ -43,9 +47,51 @@ TEST(Processes, OfACommandThatHangsAreEndedByTheDeadline) {
       {"INCOMPLETE", "(no case selected yet)", "ended early, while the backend was opened"});
 }
 
-TEST(Processes, OfACommandAreNotCounted) {
-  const std::string many = "exec:k=0; while [ $k -lt 600 ]; do sleep 999 & k=$((k + 1)); done; ";
-  expect_end(check_few(many + "lockstep eval --backend reference --cases -"), 0);
+// Words of a shell that start processes by this command.
+std::string starting(int number, const std::string& command) {
+  return "exec:k=0; while [ $k -lt " + std::to_string(number) + " ]; do " + command +
+      " & k=$((k + 1)); done; ";
+}
+
+const std::string kAnswer = "lockstep eval --backend reference --cases -";
+const Words kTooMany = {
+    "CRASH", "was killed by SIGSYS, because it started a process too many before answering"};
+
+TEST(Processes, OfACommandAreSoManyAtMost) {
+  for (const char* command : {"sleep 999", "setsid sleep 999"}) {
+    SCOPED_TRACE(command);
+    expect_end(check_few(starting(400, command) + kAnswer), 0);
+    expect_end(check_few(starting(700, command) + "wait"), 1, kTooMany);
+  }
+}
+
+TEST(Processes, OfACommandAreNoThreads) {
+  const std::string start =
+      "import subprocess, threading\n"
+      "threading.stack_size(1 << 16)\n"
+      "for _ in range(700): threading.Thread(target=threading.Event().wait, daemon=True).start()\n";
+  expect_end(
+      check_few("exec:python3 -c \"" + start + "subprocess.run('" + kAnswer + "'.split())\""), 0);
+}
+
+// Each process forks and goes on, for some seconds at most.
+TEST(Processes, OfACommandThatForksWithoutEndAreEnded) {
+  expect_end(check_few("exec:end=$(($(date +%s) + 5)); "
+                       "f() { while [ $(date +%s) -lt $end ]; do f & done; }; f"),
+      1, kTooMany);
+}
+
+// The kernel takes a filter that asks from no process that has one already.
+TEST(Processes, OfALibraryAreCountedWhereTheKernelDoesNotAsk) {
+  const int status = status_of([] {
+    sock_filter allow BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const sock_fprog program{1, &allow};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    const Ended e = check_few(hostile("misbehaving"), {}, {{"HOSTILE_STARTS", "700"}});
+    if (e.out.find("because it started a process too many") == e.out.npos) _exit(1);
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Processes, OfACommandLookIntoNoneOfTheJudge) {
