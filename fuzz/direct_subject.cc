@@ -111,7 +111,7 @@ client::Graph graph_of(const CallGraph& g, std::vector<Block>& entries) {
 
 // The memory of head k of a graph.
 Block head_of(const judge::Question& q, std::size_t k, const judge::Placement& at) {
-  const Type& t = q.out[static_cast<int>(k)];
+  const Type& t = q.output(static_cast<int>(k));
   return {t, at, std::vector<i32>(static_cast<std::size_t>(volume(t.shape)), q.run.poison),
       q.run.filler};
 }
@@ -136,7 +136,7 @@ std::vector<Block> entries_of(const judge::Question& q) {
     if (!same_tensor(g, k))
       all[static_cast<std::size_t>(g.heads[k])] = head_of(q, k,
           based(judge::place_output(
-                    q.out[static_cast<int>(k)], q.run.layout, q.call->seed, static_cast<int>(k)),
+                    q.output(static_cast<int>(k)), q.run.layout, q.call->seed, static_cast<int>(k)),
               q.run.base));
   return all;
 }
@@ -166,7 +166,7 @@ Answer repeat(const judge::Question& q, std::vector<Block>& entries, int inputs,
       out.push_back(&entry);
       continue;
     }
-    const Type& t = q.out[static_cast<int>(k)];
+    const Type& t = q.output(static_cast<int>(k));
     const bool is_int8 = !entry.bytes.empty();
     copies.push_back(
         head_of(q, k, is_int8 ? judge::place_output(t, judge::Layout::compact, 0, 0) : entry.at));
@@ -175,8 +175,8 @@ Answer repeat(const judge::Question& q, std::vector<Block>& entries, int inputs,
   Answer a;
   for (int run = 1; run <= q.run.runs && a.ok() && a.changed_run == 0; ++run) {
     Answer now = answer(execute(in, out));
-    for (int k = 0; now.ok() && k < q.out.count; ++k)
-      now.out.push_back(collect(*out[static_cast<std::size_t>(k)], q.out[k], now.out_damage));
+    for (int k = 0; now.ok() && k < q.outputs(); ++k)
+      now.out.push_back(collect(*out[static_cast<std::size_t>(k)], q.output(k), now.out_damage));
     if (run > 1 && now.ok() && now.out != a.out) now.changed_run = run;
     a = std::move(now);
   }

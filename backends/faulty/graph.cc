@@ -89,7 +89,8 @@ void GraphPlan::run(const i32* const* in, i32* const* out, void*) const {
   }
   for (std::size_t k = 0; k < feeds_.size(); ++k) read[feeds_[k]] = in[k];
   for (std::size_t k = 0; k < heads_.size(); ++k)
-    if (!(habits_.keeps_read_heads && entries_[heads_[k]].is_read))
+    if (!(habits_.keeps_read_heads && entries_[heads_[k]].is_read) &&
+        !(habits_.holds_two_heads && k >= 2))
       read[heads_[k]] = written[heads_[k]] = out[k];
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     const Step& step = steps_[s];

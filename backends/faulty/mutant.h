@@ -21,6 +21,7 @@ struct GraphHabits {
   bool narrows = false;           ///< results between calls are kept in 8 bits
   bool frees_early = false;       ///< memory of a result is free after its first reader
   bool keeps_read_heads = false;  ///< a head that a call reads, too, is not written
+  bool holds_two_heads = false;   ///< heads after the second are not written
   bool trusts_calls = false;      ///< illegal calls are left out instead of refused
   bool drops_signs = false;       ///< constants of int8 are read as uint8
 };

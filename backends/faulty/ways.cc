@@ -289,6 +289,8 @@ constexpr Mutant kWayMutants[] = {
         "memory is planned by the first reader of a result, not by the last"),
     compiles<&GraphHabits::keeps_read_heads>("contract.forgets_inner_heads",
         "what a fused chain passes on stays in registers, heads included"),
+    compiles<&GraphHabits::holds_two_heads>("contract.forgets_third_head",
+        "a graph has room for as many outputs as a call can have, which is two"),
     compiles<&GraphHabits::drops_signs>(
         "contract.unsigned_constants", "weights are loaded as plain char, which Arm has unsigned"),
     compiles<&GraphHabits::trusts_calls>(

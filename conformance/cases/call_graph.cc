@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "conformance/host/channel.h"
 #include "spec/attributes.h"
 #include "spec/operators.h"
 
@@ -383,19 +384,26 @@ class Builder {
     }
   }
 
-  // Makes the last result a head, and sometimes another entry: an earlier result, or what is a
-  // feed, a constant or a head already.
+  // Makes the last result a head, and in half of the graphs some other entries, seldom as many as
+  // one question has room for: results, or what is a feed, a constant or a head already.
   void choose_heads() {
-    const auto any_of = [&](const std::vector<int>& all) {
+    constexpr i64 kFewHeads = 2, kCopyOf = 4;
+    const auto any_of = [&](const auto& all) {
       return all[static_cast<std::size_t>(draw_(0, std::ssize(all) - 1))];
     };
     g_.heads = {results_.back()};
-    const int other = any_of(results_);
-    if (draw_.coin() && other != g_.heads[0]) g_.heads.push_back(other);
-    if (draw_(1, kFewOf) > 1) return;
-    const std::vector<int>* const pools[] = {&feeds_, &constants_, &g_.heads};
-    const std::vector<int>& pool = *pools[draw_(0, 2)];
-    g_.heads = {g_.heads[0], any_of(pool.empty() ? feeds_ : pool)};
+    if (draw_.coin()) return;
+    const i64 most = draw_(1, kFewOf) == 1 ? kMaxHeads - 1 : kFewHeads;
+    for (i64 more = draw_(1, most); more > 0; --more) {
+      if (draw_(1, kCopyOf) > 1) {
+        const int e = any_of(any_of(g_.nodes).out);
+        if (std::find(g_.heads.begin(), g_.heads.end(), e) == g_.heads.end()) g_.heads.push_back(e);
+        continue;
+      }
+      const std::vector<int>* const pools[] = {&feeds_, &constants_, &g_.heads};
+      const std::vector<int>& pool = *pools[draw_(0, 2)];
+      g_.heads.push_back(any_of(pool.empty() ? feeds_ : pool));
+    }
   }
 
   const Case& case_;

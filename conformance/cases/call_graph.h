@@ -49,8 +49,9 @@ std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k);
 void drop_copies(CallGraph& g);
 
 /// Smaller graphs with fewer calls or heads, the smallest first: only what one result or head
-/// needs; the results of a call given as feeds; and, except for networks, a call left out, so that
-/// one of its inputs takes the place of its result.
+/// needs, or all heads but one; the results of a call given as feeds; and, except for networks, a
+/// call left out, so that one of its inputs takes the place of its result. The first head of each
+/// is a result.
 std::vector<CallGraph> smaller_graphs(const CallGraph& g);
 
 /// A graph of each call alone: what it reads is given.

@@ -45,8 +45,10 @@ std::optional<CallGraph> without(const CallGraph& g, std::size_t k) {
   if (n.out.size() != 1 || same == n.in.end() || (is_head && *same < g.given)) return std::nullopt;
   CallGraph rest = g;
   rest.nodes.erase(rest.nodes.begin() + static_cast<std::ptrdiff_t>(k));
-  std::replace(rest.heads.begin(), rest.heads.end(), n.out[0], *same);
-  if (rest.heads.size() > 1 && rest.heads[0] == rest.heads[1]) rest.heads.pop_back();
+  if (std::find(g.heads.begin(), g.heads.end(), *same) != g.heads.end())
+    std::erase(rest.heads, n.out[0]);
+  else
+    std::replace(rest.heads.begin(), rest.heads.end(), n.out[0], *same);
   for (CallGraph::Node& after : rest.nodes) {
     std::replace(after.in.begin(), after.in.end(), n.out[0], *same);
     std::vector<Tensor> in;
@@ -75,8 +77,12 @@ std::vector<CallGraph> calls_alone(const CallGraph& g) {
 
 std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   std::vector<CallGraph> all;
-  if (g.heads.size() > 1)
-    for (const int head : g.heads) all.push_back(part_of(g, {head}, {}));
+  for (std::size_t k = 0; g.heads.size() > 1 && k < g.heads.size(); ++k) {
+    all.push_back(part_of(g, {g.heads[k]}, {}));
+    std::vector<int> others = g.heads;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+    if (others.size() > 1) all.push_back(part_of(g, others, {}));
+  }
   for (const CallGraph::Node& n : g.nodes)
     for (const int e : n.out)
       if (g.heads != std::vector{e}) all.push_back(part_of(g, {e}, {}));
@@ -89,7 +95,7 @@ std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   for (const CallGraph::Node& n : g.nodes)
     if (std::none_of(n.out.begin(), n.out.end(), leaves)) all.push_back(part_of(g, g.heads, n.out));
   std::erase_if(all, [&](const CallGraph& part) {
-    return part.nodes.empty() ||
+    return part.heads[0] < part.given ||
         (part.nodes.size() == g.nodes.size() && part.heads.size() == g.heads.size());
   });
   std::stable_sort(all.begin(), all.end(),

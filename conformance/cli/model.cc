@@ -34,8 +34,7 @@ std::vector<Tensor> SubjectEngine::run(
   return out;
 }
 
-// Numbers feeds first, then constants, then results. One question can have few outputs, so run()
-// asks for the heads a few at a time.
+// Numbers feeds first, then constants, then results.
 CompiledModel::CompiledModel(const graph::Model& model, Subject& subject) : subject_(subject) {
   const graph::Graph& graph = model.graph();
   const std::vector<const graph::Node*> calls = calls_of(graph);
@@ -57,6 +56,7 @@ CompiledModel::CompiledModel(const graph::Model& model, Subject& subject) : subj
       graph_.entries.back().data.assign(values.begin(), values.end());
     }
   graph_.given = static_cast<int>(graph_.entries.size());
+  can_run_ = graph_.given <= kMaxInputs;
   given_.assign(graph_.entries.begin(), graph_.entries.end());
   for (const graph::Node* n : calls) {
     CallGraph::Node& call = graph_.nodes.emplace_back(CallGraph::Node{n->op, n->attrs});
@@ -79,19 +79,14 @@ CompiledModel::CompiledModel(const graph::Model& model, Subject& subject) : subj
 std::vector<Tensor> CompiledModel::run(const Tensor& data) {
   given_[0] = data;
   std::vector<Tensor> heads;
-  for (std::size_t first = 0; first < heads_.size(); first += kMaxOutputs) {
-    const std::size_t count = std::min<std::size_t>(kMaxOutputs, heads_.size() - first);
+  for (std::size_t first = 0; first < heads_.size(); first += kMaxHeads) {
+    const std::size_t count = std::min<std::size_t>(kMaxHeads, heads_.size() - first);
     graph_.heads.assign(&heads_[first], &heads_[first] + count);
-    Inferred types;
-    types.count = static_cast<int>(count);
-    for (std::size_t k = 0; k < count; ++k)
-      types.type[k] = graph_.entries[static_cast<std::size_t>(graph_.heads[k])].type;
-    Answer a = std::move(subject_.ask({{.call = &call_,
-        .callers = {&given_},
-        .graph = &graph_,
-        .out = types,
-        .run = {.poison = kPoison}}})[0][0]);
-    for (std::size_t k = 0; a.ok() && k < count; ++k) heads.push_back({types.type[k], a.out.at(k)});
+    const Question q{
+        .call = &call_, .callers = {&given_}, .graph = &graph_, .run = {.poison = kPoison}};
+    Answer a = std::move(subject_.ask({q})[0][0]);
+    for (std::size_t k = 0; a.ok() && k < count; ++k)
+      heads.push_back({q.output(static_cast<int>(k)), a.out.at(k)});
     if (!a.ok() || !std::all_of(heads.begin(), heads.end(), reference::holds_its_type))
       throw Stopped("compiled: " + (a.ok() ? "a head lies outside its type" : answer_text(a)));
   }

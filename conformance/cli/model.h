@@ -40,7 +40,8 @@ class SubjectEngine : public graph::Engine {
 class CompiledModel {
  public:
   CompiledModel(const graph::Model& model, Subject& subject);
-  /// Whether the subject compiles graphs, and a call computes each head of this one.
+  /// Whether the subject compiles graphs, a question has room for the input and the parameters of
+  /// this one, and a call computes each of its heads.
   bool can_run() const { return can_run_; }
   /// The heads. @throws Stopped if the answer is not ok, or lies outside their types.
   std::vector<Tensor> run(const Tensor& data);

@@ -12,7 +12,9 @@
 
 namespace lockstep::judge {
 
-inline constexpr int kMaxSlots = kMaxInputs + 8;  ///< tensors of a question, all callers together
+inline constexpr int kMaxHeads = 8;  ///< of a graph that one question runs
+/// Tensors of a question, all callers together.
+inline constexpr int kMaxSlots = kMaxInputs + kMaxHeads;
 inline constexpr u64 kPage = 4096;
 inline constexpr u64 kMail = u64{8} << 30;     ///< bytes of shared memory, most of them never used
 inline constexpr u64 kArena = u64{128} << 30;  ///< addresses for the tensors of one question

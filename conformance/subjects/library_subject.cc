@@ -236,7 +236,7 @@ class LibrarySubject : public Subject {
       const Question& q = questions[k];
       std::size_t tensors = 0;
       for (const auto* in : q.callers)
-        tensors += in->size() + static_cast<std::size_t>(q.out.count);
+        tensors += in->size() + static_cast<std::size_t>(q.outputs());
       return tensors <= std::size_t{kMaxSlots} && q.trial != dead;
     }
     void note_end(std::size_t k, const Answer& end) {

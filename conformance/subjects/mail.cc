@@ -97,8 +97,7 @@ void Mail::add(const Question& q) {
   const std::size_t inputs = runs ? q.callers[0]->size() : q.graph ? 0 : c.in.size();
   Posted p{.at = allocate(sizeof(Letter)),
       .inputs = std::min(inputs, static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
-      .outputs = runs                  ? static_cast<std::size_t>(q.out.count)
-          : q.graph                    ? q.graph->heads.size()
+      .outputs = runs || q.graph       ? static_cast<std::size_t>(q.outputs())
           : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
                                        : 0,
       .callers = runs ? q.callers.size() : 1};
@@ -231,13 +230,14 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
         lay(t, place_input(t, layout, seed, static_cast<int>(k)), q.run.base, k, is_int8));
     write(p.tensors.back(), &in[k].data, q.run.filler, 0);
   }
-  for (int k = 0; k < q.out.count; ++k) {
+  for (int k = 0; k < q.outputs(); ++k) {
+    const Type& t = q.output(k);
     const auto number = static_cast<std::size_t>(k);
     // An entry has one layout.
     const auto same = q.graph ? same_tensor(*q.graph, number) : std::nullopt;
     const Placement at =
-        same ? p.tensors[first + *same].at : place_output(q.out[k], q.run.layout, seed, k);
-    p.tensors.push_back(lay(q.out[k], at, q.run.base, in.size() + number));
+        same ? p.tensors[first + *same].at : place_output(t, q.run.layout, seed, k);
+    p.tensors.push_back(lay(t, at, q.run.base, in.size() + number));
     write(p.tensors.back(), nullptr, q.run.filler, q.run.poison);
   }
 }

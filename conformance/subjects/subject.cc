@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "conformance/cases/call_graph.h"
+
 namespace lockstep::judge {
 namespace {
 
@@ -19,6 +21,14 @@ Answers put(Subject& s, const Question& q) {
 }
 
 }  // namespace
+
+int Question::outputs() const { return graph ? static_cast<int>(graph->heads.size()) : out.count; }
+
+const Type& Question::output(int k) const {
+  if (!graph) return out[k];
+  const int head = graph->heads[static_cast<std::size_t>(k)];
+  return graph->entries[static_cast<std::size_t>(head)].type;
+}
 
 std::vector<Answers> Subject::ask(const std::vector<Question>& questions) {
   std::vector<Answers> all;

@@ -66,11 +66,16 @@ struct Question {
   const Case* between = nullptr;  ///< a legal call whose plan lives and runs beside this one's
   const CallGraph* graph =
       nullptr;        ///< to run in place of the call, compiled only where can_compile()
-  Inferred out = {};  ///< the outputs' types; of execute only
+  Inferred out = {};  ///< the types of the call's outputs; of execute only, and not of a graph
   Run run = {};
   Plant plant = Plant::none;  ///< of execute and close only, where can_plant()
   std::size_t trial = 0;      ///< its number among those asked together
   std::string_view id = {};   ///< of the case, for recorded answers
+
+  /// The outputs of a call that runs, or the heads of a graph.
+  int outputs() const;
+  /// The type of such an output.
+  const Type& output(int k) const;
 };
 /// One answer for each caller; none where callers cannot share a plan, or where an earlier question
 /// of the same trial ended the process.

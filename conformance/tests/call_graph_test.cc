@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
+#include "conformance/host/channel.h"
 #include "conformance/tests/drawn_graph.h"
 
 namespace lockstep::judge {
@@ -182,7 +184,8 @@ TEST(CallGraphs, HaveChainsOfLargeMatrices) {
 
 TEST(CallGraphs, ComputeTheCallAmongOthers) {
   std::set<std::string> others;
-  int two_heads = 0, constants = 0, made = 0, long_chains = 0;
+  std::map<std::size_t, int> by_heads;
+  int constants = 0, made = 0, long_chains = 0;
   int fed = 0, constant = 0, repeated = 0;  // graphs with such a head
   std::size_t most = 0;
   for (const OpInfo* op : operators())
@@ -195,32 +198,32 @@ TEST(CallGraphs, ComputeTheCallAmongOthers) {
         others.insert(std::string(n.op->name));
       }
       EXPECT_TRUE(has) << op->name;
-      two_heads += g.heads.size() == 2;
-      const int last = g.heads.back();
-      fed += last < g.feeds;
-      constant += last >= g.feeds && last < g.given;
-      repeated += std::count(g.heads.begin(), g.heads.end(), last) > 1;
+      ++by_heads[g.heads.size()];
+      const std::set<int> heads(g.heads.begin(), g.heads.end());
+      fed += *heads.begin() < g.feeds;
+      constant += *heads.lower_bound(g.feeds) < g.given;
+      repeated += heads.size() < g.heads.size();
       constants += g.given > g.feeds;
       made += g.nodes[0].op != op;
       long_chains += longest_chain(g) >= 4;
       most = std::max(most, g.nodes.size());
     }
   EXPECT_EQ(others.size(), operators().size());
-  for (const int share : {two_heads, constants, made}) EXPECT_GT(share, 300);
+  for (const int share : {by_heads[1], by_heads[2], constants, made}) EXPECT_GT(share, 300);
+  EXPECT_GT(by_heads[3], 100);
+  for (int k = 4; k <= kMaxHeads; ++k) EXPECT_GT(by_heads[static_cast<std::size_t>(k)], 0) << k;
+  EXPECT_EQ(by_heads.size(), std::size_t{kMaxHeads}) << "a question has room for no more";
   EXPECT_GT(long_chains, 100);
   for (const int share : {fed, constant, repeated}) EXPECT_GT(share, 10);
   EXPECT_GE(most, 40u);
   EXPECT_LE(most, 61u) << "with layers, branches and wide products";
 }
 
-// Shrinks a graph as long as a smaller one still calls the operator, always to the first such one.
-CallGraph shrunk_to(CallGraph g, const OpInfo* op) {
+// Shrinks a graph as long as a smaller one is wanted, always to the first such one.
+template <class F> CallGraph shrunk_while(const F& wanted, CallGraph g) {
   for (;;) {
     const std::vector<CallGraph> parts = smaller_graphs(g);
-    const auto smaller = std::find_if(parts.begin(), parts.end(), [&](const CallGraph& part) {
-      return std::any_of(part.nodes.begin(), part.nodes.end(),
-          [&](const CallGraph::Node& n) { return n.op == op; });
-    });
+    const auto smaller = std::find_if(parts.begin(), parts.end(), wanted);
     if (smaller == parts.end()) return g;
     g = CallGraph(*smaller);
   }
@@ -235,10 +238,49 @@ TEST(CallGraphs, ShrinkToEachOfTheirCalls) {
         EXPECT_LT(part.nodes.size() + part.heads.size(), whole.nodes.size() + whole.heads.size())
             << graph_text(whole) << " | " << graph_text(part);
       }
-      for (const CallGraph::Node& n : whole.nodes)
-        EXPECT_EQ(shrunk_to(whole, n.op).nodes.size(), 1u)
+      for (const CallGraph::Node& n : whole.nodes) {
+        const auto calls = [&](const CallGraph& part) {
+          return std::any_of(part.nodes.begin(), part.nodes.end(),
+              [&](const CallGraph::Node& its) { return its.op == n.op; });
+        };
+        EXPECT_EQ(shrunk_while(calls, whole).nodes.size(), 1u)
             << n.op->name << " of " << graph_text(whole);
+      }
     }
+}
+
+TEST(CallGraphs, ShrinkToAsManyHeadsAsAreNeeded) {
+  constexpr std::size_t kNeeded = 3;
+  const auto needed = [](const CallGraph& part) { return part.heads.size() >= kNeeded; };
+  int shrunk = 0;
+  for (const OpInfo* op : operators())
+    for (u64 seed = 1; seed <= 40; ++seed) {
+      const CallGraph whole = drawn_graph(*op, seed);
+      if (whole.heads.size() <= kNeeded) continue;
+      ++shrunk;
+      const CallGraph part = shrunk_while(needed, whole);
+      EXPECT_EQ(part.heads.size(), kNeeded) << graph_text(whole);
+      EXPECT_LE(part.nodes.size(), kNeeded) << graph_text(part) << " of " << graph_text(whole);
+      expect_right(part);
+    }
+  EXPECT_GT(shrunk, 30);
+}
+
+// The call that is left out gives a head, and reads another.
+TEST(CallGraphs, LoseNoOtherHeadWithACall) {
+  const Type type{{2}, 8};
+  CallGraph g{
+      {}, {{type, {-3, 4}}, {type, {3, -4}}, {type, {3, 0}}, {type, {3, 0}}}, 1, 1, {3, 2, 1, 1}};
+  int e = 0;
+  for (const char* op : {"negative", "relu", "abs"}) {
+    g.nodes.push_back({find_operator(op), {}, {e}, {e + 1}});
+    ++e;
+  }
+  expect_right(g);
+  std::set<std::string> texts;
+  for (const CallGraph& part : smaller_graphs(g)) texts.insert(graph_text(part));
+  EXPECT_TRUE(texts.contains("e1 = negative(e0); e2 = abs(e1); heads e2, e1, e1"));
+  EXPECT_TRUE(texts.contains("e1 = negative(e0); e2 = relu(e1); heads e2, e1, e1"));
 }
 
 TEST(CallGraphs, ShrinkToTwoCallsWithOneBetweenThem) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/tests/model_files.h"
+#include "containers/array/dictionary.h"
 
 namespace lockstep::judge {
 namespace {
@@ -160,6 +161,40 @@ TEST_F(ModelCheck, RunsTheCompiledGraphToo) {
   expect_end(words("none"), 0, {"in 360 of 360 inputs, call by call and compiled\n"});
   expect_end(words("contract.narrows_between_calls"), 1,
       {"FAIL  ", " inputs, call by call and compiled\n", "  input 0: compiled: output 0 at "});
+}
+
+// One question has room for eight of these heads. A graph of two has no third one to forget.
+TEST_F(ModelCheck, RunsManyHeadsOfTheCompiledGraphAtOnce) {
+  constexpr int kHeads = 10;
+  graph::Draft d = relu_of({1, 2}, 8);
+  std::vector<i32> outputs;
+  for (int k = 1; k < kHeads; ++k) d.head(d.call("relu", {{k, 0, 0}}, {{1, 2}}));
+  for (const auto& [first, second] : {std::pair{1, 0}, {3, 4}})
+    for (int k = 0; k < kHeads; ++k) outputs.insert(outputs.end(), {first, second});
+  const std::string model = write_model(scratch, d);
+  scratch.write("model/input.bin", "\x01\xff\x03\x04");
+  scratch.write("model/expected.json", R"({"sha256": ")" + hash_of(outputs) + "\"}");
+  const auto words = [&](const std::string& mutant) {
+    return Words{
+        "model", "check", model, "--quiet", "--backend", "faulty", "--set", "mutant=" + mutant};
+  };
+  expect_end(words("none"), 0, {"in 2 of 2 inputs, call by call and compiled\n"});
+  expect_end(words("contract.forgets_third_head"), 1,
+      {"  stopped at input 0: compiled: a head lies outside its type\n"});
+}
+
+TEST_F(ModelCheck, RunsMoreParametersThanAQuestionHasRoomForCallByCall) {
+  constexpr int kVariables = 1'100;
+  const std::string model = write_model(scratch, graph::sum_draft(kVariables));
+  std::vector<ndarray::NamedArray> parameters;
+  for (int k = 1; k < kVariables; ++k)
+    parameters.push_back({"w" + std::to_string(k), graph::array_of({1, 2}, {1, -1})});
+  ndarray::save_file(model + "/params", parameters);
+  scratch.write("model/input.bin", "\x01\xff\x03\x04");
+  scratch.write(
+      "model/expected.json", R"({"sha256": ")" + hash_of({1100, -1100, 1102, -1095}) + "\"}");
+  expect_end({"model", "check", model, "--backend", "cpu", "--quiet"}, 0,
+      {"in 2 of 2 inputs, call by call\n"});
 }
 
 TEST_F(ModelCheck, NamesEachFileThatIsNotOnRecord) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 
 #include "conformance/selection/select.h"
@@ -62,6 +63,7 @@ TEST(Properties, EachNoticesAMutantThatNoOtherNotices) {
       {"graphs", "contract.narrows_between_calls", "compiled: "},
       {"graphs", "contract.frees_after_one_reader", "compiled: "},
       {"graphs", "contract.forgets_inner_heads", "compiled: "},
+      {"graphs", "contract.forgets_third_head", "compiled: "},
       {"graphs", "contract.keeps_two_plans", "call by call: "},
       {"refuses_graphs", "contract.trusts_graphs", "a graph of the call alone"},
       {"reuse", "clip.thirteenth_run", "run 13 of one plan wrote something else", "clip"},
@@ -107,6 +109,20 @@ TEST(Properties, NoticeMistakesInWhatLiesBesideTensorsAndInTheSecondOutput) {
             std::string("mutant=") + row.mutant});
     expect_end(found.end, 1, {row.says});
     EXPECT_EQ(failed(found.report), row.properties);
+  }
+}
+
+TEST(Properties, OfGraphsNameASmallOneWithTheHeadThatIsWrong) {
+  const Examined found = examine("faulty",
+      {"--op", "broadcast_add,dense", "--no-shrink", "--set",
+          "mutant=contract.forgets_third_head"});
+  expect_end(found.end, 1);
+  EXPECT_GT(found.report["failures"].size(), 3U);
+  for (const json& failure : found.report["failures"]) {
+    const auto text = failure["text"].get<std::string>();
+    EXPECT_TRUE(std::regex_search(text, std::regex("heads e\\d+, e\\d+, e\\d+: output 2 ")))
+        << text;
+    EXPECT_LE(count_of(text, " = "), 3) << text;
   }
 }
 

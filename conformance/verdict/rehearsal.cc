@@ -55,8 +55,8 @@ std::string text_of(const Question& q) {
       s += "\ninput " + text_of(t, place_input(t, r.layout, seed, k));
     }
   }
-  for (int k = 0; k < q.out.count; ++k)
-    s += "\noutput " + text_of(q.out[k], place_output(q.out[k], r.layout, seed, k));
+  for (int k = 0; k < q.outputs(); ++k)
+    s += "\noutput " + text_of(q.output(k), place_output(q.output(k), r.layout, seed, k));
   return s + "\n";
 }
 
