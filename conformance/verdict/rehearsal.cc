@@ -55,7 +55,7 @@ std::string text_of(const Question& q) {
       s += "\ninput " + text_of(t, place_input(t, r.layout, seed, k));
     }
   }
-  for (int k = 0; k < q.outputs(); ++k)
+  for (int k = 0; q.what == Question::execute && k < q.outputs(); ++k)
     s += "\noutput " + text_of(q.output(k), place_output(q.output(k), r.layout, seed, k));
   return s + "\n";
 }
