@@ -74,7 +74,7 @@ struct Question {
 
   /// The outputs of a call that runs, or the heads of a graph.
   int outputs() const;
-  /// The type of such an output.
+  /// The type of such an output; of execute only, since a malformed graph may name any head.
   const Type& output(int k) const;
 };
 /// One answer for each caller; none where callers cannot share a plan, or where an earlier question

@@ -114,7 +114,7 @@ TEST(Properties, NoticeMistakesInWhatLiesBesideTensorsAndInTheSecondOutput) {
 
 TEST(Properties, OfGraphsNameASmallOneWithTheHeadThatIsWrong) {
   const Examined found = examine("faulty",
-      {"--op", "broadcast_add,dense", "--no-shrink", "--set",
+      {"--op", "broadcast_add,conv2d,dense,where", "--no-shrink", "--set",
           "mutant=contract.forgets_third_head"});
   expect_end(found.end, 1);
   EXPECT_GT(found.report["failures"].size(), 3U);
