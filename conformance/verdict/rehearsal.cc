@@ -18,7 +18,7 @@ Manifest able() {
   m.kernels = {{"*", "narrow", "one", true}, {"*", "wide", "two", true}};
   m.options = {"isa", "threads", "tuned"};
   m.threads = {1, 16};
-  m.strided = m.reads_text = true;
+  m.strided = true;
   return m;
 }
 
