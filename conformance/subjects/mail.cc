@@ -217,28 +217,44 @@ void Mail::send() {
   channel().answered = 0;
 }
 
-void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
+// Where the tensors of a caller lie, inputs before outputs, all but the places of their images.
+std::vector<Mail::Placed> Mail::placed(const Question& q, std::size_t caller) {
   const std::vector<Tensor>& in = *q.callers[caller];
-  const std::size_t first = p.tensors.size();
   const u64 seed = q.call->seed;
+  std::vector<Placed> all;
   for (std::size_t k = 0; k < in.size(); ++k) {
     const Type& t = in[k].type;
     const bool is_int8 = q.graph && q.graph->int8_constants &&
         std::cmp_greater_equal(k, q.graph->feeds) && t.precision <= 8;
     const Layout layout = is_int8 ? Layout::compact : q.run.layout;
-    p.tensors.push_back(
-        lay(t, place_input(t, layout, seed, static_cast<int>(k)), q.run.base, k, is_int8));
-    write(p.tensors.back(), &in[k].data, q.run.filler, 0);
+    const Placement at = place_input(t, layout, seed, static_cast<int>(k));
+    all.push_back(place(t, at, q.run.base, k, is_int8));
   }
   for (int k = 0; k < q.outputs(); ++k) {
     const Type& t = q.output(k);
     const auto number = static_cast<std::size_t>(k);
     // An entry has one layout.
     const auto same = q.graph ? same_tensor(*q.graph, number) : std::nullopt;
-    const Placement at =
-        same ? p.tensors[first + *same].at : place_output(t, q.run.layout, seed, k);
-    p.tensors.push_back(lay(t, at, q.run.base, in.size() + number));
-    write(p.tensors.back(), nullptr, q.run.filler, q.run.poison);
+    const Placement at = same ? all[*same].at : place_output(t, q.run.layout, seed, k);
+    all.push_back(place(t, at, q.run.base, in.size() + number));
+  }
+  return all;
+}
+
+std::vector<Slot> Mail::slots(const Question& q, std::size_t caller) {
+  std::vector<Slot> all;
+  for (const Placed& p : placed(q, caller)) all.push_back(p.slot);
+  return all;
+}
+
+void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
+  const std::vector<Tensor>& in = *q.callers[caller];
+  std::size_t k = 0;
+  for (Placed& t : placed(q, caller)) {
+    t.slot.image = kLetters + allocate(t.slot.bytes);
+    write(t, k < in.size() ? &in[k].data : nullptr, q.run.filler, q.run.poison);
+    p.tensors.push_back(std::move(t));
+    ++k;
   }
 }
 
@@ -250,7 +266,7 @@ void Mail::types_only(Posted& p, const Case& c, u64 slots) {
 }
 
 // @param number of the tensor in its call
-Mail::Placed Mail::lay(
+Mail::Placed Mail::place(
     const Type& t, const Placement& at, Base base, std::size_t number, bool is_int8) {
   Placed p{{}, t, at};
   Slot& s = p.slot;
@@ -267,7 +283,6 @@ Mail::Placed Mail::lay(
   for (int d = 0; base == Base::unaligned && d < s.rank; ++d)
     if (s.shape[d] == 1) s.stride[d] = kFarAway;
   s.first = first + static_cast<u64>(at.offset) * p.width();
-  s.image = kLetters + allocate(s.bytes);
   return p;
 }
 

@@ -30,6 +30,8 @@ class Mail {
   /// Whether another letter should go with those that are there.
   bool has_room() const { return used_ < kRoom; }
   void add(const Question& q);
+  /// How a caller's tensors are laid for the host, inputs before outputs; `image` is unset.
+  static std::vector<Slot> slots(const Question& q, std::size_t caller);
   std::size_t letters() const { return posted_.size(); }
   /// The number of steps by which the host can show that it is at work: letters, and runs of plans
   /// after the first.
@@ -66,9 +68,10 @@ class Mail {
   template <class T> T& sent(u64 at) { return *reinterpret_cast<T*>(sent_.data() + at); }
   const Reply& reply(std::size_t n) const;
   u64 allocate(u64 bytes);
-  void lay_call(Posted& p, const Question& q, std::size_t caller);
-  Placed lay(
+  static Placed place(
       const Type& t, const Placement& at, Base base, std::size_t number, bool is_int8 = false);
+  static std::vector<Placed> placed(const Question& q, std::size_t caller);
+  void lay_call(Posted& p, const Question& q, std::size_t caller);
   void write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside);
   void types_only(Posted& p, const Case& c, u64 slots);
   Letter& letter_of(const Case& c, const Posted& p, u64 slots);

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "conformance/base/sha256.h"
-#include "conformance/cases/layout.h"
+#include "conformance/subjects/mail.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
-#include "spec/text.h"
 
 namespace lockstep::judge {
 namespace {
@@ -29,10 +28,11 @@ std::string values_of(const std::vector<Tensor>& all) {
   return text;
 }
 
-std::string text_of(const Type& t, const Placement& at) {
-  std::string s = fmt::format("{}@{} at {}", shape_text(t.shape), t.precision, at.offset);
-  for (int d = 0; d < t.rank(); ++d) s += fmt::format(" {}", at.stride[d]);
-  return s;
+std::string text_of(const Slot& s) {
+  std::string text = fmt::format(
+      "{}{} in {} bytes from {}:", s.precision, s.is_int8 ? " as int8" : "", s.bytes, s.first);
+  for (int d = 0; d < s.rank; ++d) text += fmt::format(" {} by {}", s.shape[d], s.stride[d]);
+  return text;
 }
 
 // A question as text, all but its poison, which each process draws anew.
@@ -47,16 +47,10 @@ std::string text_of(const Question& q) {
     for (const auto& [name, text] : *q.texts) s += "\nattribute " + name + "=" + text;
   if (q.graph)
     s += fmt::format("\ngraph {} {} {}", q.graph->feeds, q.graph->one_by_one, graph_text(*q.graph));
-  const u64 seed = q.call->seed;
-  for (const std::vector<Tensor>* in : q.callers) {
-    s += "\ncaller " + values_of(*in);
-    for (int k = 0; k < std::ssize(*in); ++k) {
-      const Type& t = (*in)[static_cast<std::size_t>(k)].type;
-      s += "\ninput " + text_of(t, place_input(t, r.layout, seed, k));
-    }
+  for (std::size_t k = 0; k < q.callers.size(); ++k) {
+    s += "\ncaller " + values_of(*q.callers[k]);
+    for (const Slot& tensor : Mail::slots(q, k)) s += "\n" + text_of(tensor);
   }
-  for (int k = 0; q.what == Question::execute && k < q.outputs(); ++k)
-    s += "\noutput " + text_of(q.output(k), place_output(q.output(k), r.layout, seed, k));
   return s + "\n";
 }
 
