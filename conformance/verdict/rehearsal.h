@@ -1,8 +1,10 @@
 /// @file
-/// The rehearsal: cases put to a subject that does everything right and notes what it is asked.
+/// The rehearsal: cases put to a subject that does everything right and notes what it is asked, and
+/// some of them to one whose outputs are wrong.
 ///
 /// A mistake in what a property asks for weakens the judge, and no backend would show it: fewer
-/// runs of a plan, no other layout, one caller instead of four. So the questions of some cases are
+/// runs of a plan, no other layout, one caller instead of four. Nor does a right backend show what
+/// the judge says of a wrong one. So the questions of some cases and what is found wrong are
 /// frozen, too (frozen.h).
 #pragma once
 #include <string>
@@ -12,8 +14,9 @@
 
 namespace lockstep::judge {
 
-/// SHA-256 over all questions that properties ask about these cases, in this order, and which of
-/// them then have something to judge. The same on every machine.
+/// SHA-256 over all questions that properties ask about these cases, in this order, which of them
+/// then have something to judge, and what they find wrong about some of these cases if each output
+/// is. The same on every machine.
 /// @param properties only these; an empty list means all
 std::string questions_hash(
     const std::vector<const Item*>& items, const std::vector<std::string>& properties = {});
