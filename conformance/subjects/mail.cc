@@ -253,7 +253,7 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   for (Placed& t : placed(q, caller)) {
     t.slot.image = kLetters + allocate(t.slot.bytes);
     write(t, k < in.size() ? &in[k].data : nullptr, q.run.filler, q.run.poison);
-    p.tensors.push_back(std::move(t));
+    p.tensors.push_back(t);
     ++k;
   }
 }

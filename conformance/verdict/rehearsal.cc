@@ -56,16 +56,16 @@ std::string text_of(const Question& q) {
 }
 
 // Makes elements wrong in a pattern along the last axis of each output, which findings name.
-void spoil(Answer& a, const Inferred& types, u64 seed) {
+void spoil(Answer& a, const Question& q) {
   constexpr i64 kLongest = 16;
-  for (int k = 0; k < types.count; ++k) {
-    const Shape& s = types[k].shape;
+  for (int k = 0; k < q.outputs(); ++k) {
+    const Shape& s = q.output(k).shape;
     const i64 last = s.size == 0 ? 1 : s[s.size - 1];
     i64 period = 1;
     while (period < kLongest && 2 * period < last) period *= 2;
     std::vector<i32>& out = a.out[static_cast<std::size_t>(k)];
     for (i64 i = 0; i < std::ssize(out); ++i)
-      if (i % last % period == static_cast<i64>(seed % static_cast<u64>(period)))
+      if (i % last % period == static_cast<i64>(q.call->seed % static_cast<u64>(period)))
         out[static_cast<std::size_t>(i)] ^= 1;
   }
 }
@@ -87,7 +87,7 @@ class Rehearsal : public ReferenceSubject {
       asked_ += text_of(q);
       all.push_back(answers(q));
       for (Answer& a : all.back())
-        if (errs_ && q.what == Question::execute) spoil(a, q.out, q.call->seed);
+        if (errs_ && q.what == Question::execute) spoil(a, q);
     }
     return all;
   }
