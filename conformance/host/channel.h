@@ -84,6 +84,7 @@ enum class Plant {
   none,
   beside,      ///< writes the word before output 0
   beyond,      ///< writes a page after the start of output 0, which must be smaller
+  before,      ///< writes a page before the start of output 0, which must be smaller
   input,       ///< writes an element of input 0
   heap,        ///< writes behind a block of the heap
   freed,       ///< writes to a block of the heap that is freed

@@ -30,6 +30,7 @@ void commit(Plant plant, const Reach& at) {
     case Plant::late: return;
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
+    case Plant::before: return change(at.out[0] - kPage);
     case Plant::input: return change(at.in[0]);
     case Plant::heap: return write_to_block(false);
     case Plant::freed: return write_to_block(true);
