@@ -185,11 +185,12 @@ class Builder {
     product(results_.back(), channels, 1);
   }
   // Appends two products of the last result, and joins them along their channels, adds or
-  // multiplies them. A product follows unless they are multiplied. Compilers let the two write into
-  // one tensor, or one add the other, and must not take weights for an image.
+  // multiplies them, or adds one to itself. A product follows unless they are multiplied. Compilers
+  // let the two write into one tensor, or one add the other, and must not take weights for an
+  // image.
   void append_branches() {
     constexpr i64 kJoined = 4;  // channels that compilers keep in one word, at most
-    enum { joined, added, multiplied };
+    enum { joined, added, doubled, multiplied };
     const int image = results_.back();
     const i64 way = draw_(joined, multiplied), channels = kJoined * draw_(1, 2);
     std::vector<int> sides;
@@ -197,6 +198,7 @@ class Builder {
       if (!append_product(image, {{its, type_of(image).dim(1), 1, 1}, 8})) return;
       sides.push_back(results_.back());
     }
+    if (way == doubled) sides[0] = sides[1];
     if (way == multiplied) {
       append_product(sides[0], type_of(sides[1]), sides[1]);
       return;
