@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
@@ -54,7 +55,11 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a) {
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
-  return told == fmt::format(fmt::runtime(canary.says), behind);
+  std::string said = fmt::format(fmt::runtime(canary.says), behind);
+  if (told == said) return true;
+  // A backend that has ended the program that holds it hides by which signal it ends itself.
+  const std::size_t signal = said.find("SIG");
+  return signal != said.npos && told == said.replace(signal, std::strlen("SIGSEGV"), "SIGKILL");
 }
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
