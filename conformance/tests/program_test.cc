@@ -356,7 +356,8 @@ TEST(Loading, StatesTheSameManifestInEachProcess) {
   EXPECT_EQ(expect_crash(check(library, {}, {{"HOSTILE_RENAMES", "1"}}), says), 0);
   EXPECT_EQ(expect_crash(check(library, {}, offering("1")), says), 0) << "none of them judges";
   // A crash costs the process that still offered infer().
-  const Words crashes = words_in("--tier 0 --op relu --jobs 1 --no-shrink --set fault=abort");
+  const Words crashes = words_in(
+      "--tier 0 --op relu --property matches_reference --jobs 1 --no-shrink --set fault=abort");
   expect_crash(
       judged(joined({"check", library}, crashes), offering("2")), "'" + library + "' " + says);
 }
