@@ -51,7 +51,7 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
 bool is_shown(const Canary& canary, const Case& c, const Answer& a) {
   if (a.kind != canary.kind || !canary.shows(a)) return false;
   const Type y = c.op->infer(c.attributes(), c.types())[0];
-  const i64 behind = kPage - volume(y.shape) * static_cast<i64>(sizeof(i32));
+  const i64 behind = static_cast<i64>(kPage) - volume(y.shape) * static_cast<i64>(sizeof(i32));
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
