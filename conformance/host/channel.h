@@ -92,6 +92,7 @@ enum class Plant {
   late,        ///< writes output 0 when execute() has returned
   second_run,  ///< changes output 0 in the second run of a plan
   later_run,   ///< changes output 0 in later runs of a plan
+  uncounted,   ///< overwrites the number of answers
   closing,     ///< ends the process when the backend is closed
 };
 

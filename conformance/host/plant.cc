@@ -27,6 +27,7 @@ void commit(Plant plant, const Reach& at) {
   constexpr int kLaterRun = 3;  // after a turn of each of two callers, or the last of three runs
   switch (plant) {
     case Plant::none:
+    case Plant::uncounted:
     case Plant::late: return;
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);

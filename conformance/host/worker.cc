@@ -470,7 +470,7 @@ void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& chann
     } catch (const std::exception& e) {
       broken(r, e.what());
     }
-    ++channel.answered;
+    channel.answered += letter.plant == Plant::uncounted ? 0 : 1;
     // A device that failed once may fail all later calls of this process.
     at = channel.has_device && r.code == kRuntime ? 0 : letter.next;
   }

@@ -25,7 +25,7 @@ struct Canary {
 bool shows_change(const Answer& a) { return a.changed_run > 0; }
 bool shows_unsteady(const Answer& a) { return a.unsteady; }
 
-// The last three come last because they end the process.
+// The last four come last because they end the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok,
                                     "memory of output 0 was written, 4 bytes before its memory"},
     {Plant::input, &kInputsUntouched, AnswerKind::ok, "input 0 was written, an element of it"},
@@ -45,6 +45,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::before, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of output 0, 4096 bytes "
         "before its memory"},
+    {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
+        "it wrote to the judge's socket"},
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
 
 // Whether an answer to this call shows the fault in the words that a report would give.
