@@ -53,4 +53,6 @@ for processor in "${processors[@]}"; do
   LOCKSTEP_EMULATED=1 "${run[@]}" --gtest_brief=1 \
     --gtest_filter="$tests:-$(IFS=: && printf '%s' "${tested[*]}")"
   for isa in generic "${isas[@]}"; do tested+=("*/${isa}_*"); done
+  # What no instruction set changes runs on the first model only.
+  tested+=('Arena.*' 'ThreadPool.*' Graphs.OfManyNodesAreCompiled)
 done
