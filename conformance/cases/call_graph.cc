@@ -184,13 +184,13 @@ class Builder {
     const i64 channels = draw_.coin() ? kWide : draw_(1, 8);
     product(results_.back(), channels, 1);
   }
-  // Appends two products of the last result, and joins them along their channels, adds or
-  // multiplies them, or adds one to itself. A product follows unless they are multiplied. Compilers
-  // let the two write into one tensor, or one add the other, and must not take weights for an
-  // image.
+  // Appends two products of the last result, and joins them along their channels or images, adds
+  // or multiplies them, or adds one to itself. A product follows unless they are multiplied.
+  // Compilers let the two write into one tensor, or one add the other, and must not take weights
+  // for an image.
   void append_branches() {
     constexpr i64 kJoined = 4;  // channels that compilers keep in one word, at most
-    enum { joined, added, doubled, multiplied };
+    enum { joined, stacked, added, doubled, multiplied };
     const int image = results_.back();
     const i64 way = draw_(joined, multiplied), channels = kJoined * draw_(1, 2);
     std::vector<int> sides;
@@ -203,8 +203,9 @@ class Builder {
       append_product(sides[0], type_of(sides[1]), sides[1]);
       return;
     }
-    const bool is_one = way == joined ? append_words("concatenate", {{"axis", "1"}}, sides)
-                                      : append_words("elemwise_add", {}, sides) &&
+    const bool is_one = way <= stacked
+        ? append_words("concatenate", {{"axis", way == joined ? "1" : "0"}}, sides)
+        : append_words("elemwise_add", {}, sides) &&
             append_words("cvm_clip", {{"precision", "8"}}, {results_.back()});
     if (is_one)
       append_product(results_.back(), {{channels, type_of(results_.back()).dim(1), 1, 1}, 8});

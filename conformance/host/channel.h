@@ -89,9 +89,12 @@ enum class Plant {
   heap,        ///< writes behind a block of the heap
   freed,       ///< writes to a block of the heap that is freed
   scratch,     ///< writes behind scratch memory, which a plan gets even if it asks for none
+  page,        ///< the same behind scratch memory of whole pages
   late,        ///< writes output 0 when execute() has returned
   second_run,  ///< changes output 0 in the second run of a plan
   later_run,   ///< changes output 0 in later runs of a plan
+  shared,      ///< the same where two inputs share memory
+  idle,        ///< computes nothing in runs after the first
   uncounted,   ///< overwrites the number of answers
   closing,     ///< ends the process when the backend is closed
 };

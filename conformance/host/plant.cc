@@ -28,6 +28,7 @@ void commit(Plant plant, const Reach& at) {
   switch (plant) {
     case Plant::none:
     case Plant::uncounted:
+    case Plant::idle:
     case Plant::late: return;
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
@@ -35,10 +36,14 @@ void commit(Plant plant, const Reach& at) {
     case Plant::input: return change(at.in[0]);
     case Plant::heap: return write_to_block(false);
     case Plant::freed: return write_to_block(true);
-    case Plant::scratch: return change(at.behind_scratch);
+    case Plant::scratch:
+    case Plant::page: return change(at.behind_scratch);
     case Plant::closing: std::abort();
     case Plant::second_run:
       if (at.run == 2) change(at.out[0]);
+      return;
+    case Plant::shared:
+      if (at.run >= kLaterRun && at.in[0] == at.in[1]) change(at.out[0]);
       return;
     case Plant::later_run:
       if (at.run >= kLaterRun) change(at.out[0]);

@@ -136,8 +136,9 @@ class Caller {
  public:
   Caller(const client::Backend& backend, const Execution& plan, const Letter& letter)
       : plan_(plan), plant_(letter.plant), scratch_bytes_(plan.scratch_bytes) {
-    // Memory of whole cache lines ends at its guard and leaves no byte to write between them.
+    // Memory of whole cache lines ends at its guard unless the filler is odd.
     if (plant_ == Plant::scratch) scratch_bytes_ = round_up(scratch_bytes_, kPage) + sizeof(i32);
+    if (plant_ == Plant::page) scratch_bytes_ = round_up(scratch_bytes_ + 1, kPage);
     if (!take(backend.stream(), stream_) || scratch_bytes_ == 0) return;
     if (!backend.library().has_device())
       host_scratch_ = ScratchMemory(scratch_bytes_, letter.filler);
@@ -147,7 +148,7 @@ class Caller {
   }
   Caller(const Caller&) = delete;
   void execute(std::span<char* const> in, std::span<char* const> out) {
-    if (!status_.ok()) return;
+    if (!status_.ok() || (plant_ == Plant::idle && runs_++ > 0)) return;
     status_ = plan_.execute({reinterpret_cast<const void* const*>(in.data()), in.size()},
         {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_, stream_->handle());
     if (plant_ == Plant::none) return;

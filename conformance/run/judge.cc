@@ -300,6 +300,7 @@ std::vector<const Item*> claimed_items(
 void judge_run_as_a_whole(Report& r, Subject& subject, const Selection& selection,
     const TrialPlan& plan, const std::vector<const Item*>& put) {
   try {
+    judge_silent(r, plan.silent);
     judge_refusals(r, subject, selection, put);
     plant_in_process(r, subject, put);
     judge_close(r, subject, selection, plan, put);

@@ -20,6 +20,7 @@ struct Canary {
   bool (*shows)(const Answer&) = [](const Answer&) { return true; };
   std::size_t callers = 1;
   int runs = 1;
+  i32 filler = 0;
 };
 
 bool shows_change(const Answer& a) { return a.changed_run > 0; }
@@ -34,10 +35,17 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::freed, &kWritesInBounds, AnswerKind::protocol,
         "it wrote byte 0 of a block of 100 bytes of its heap that it had freed"},
     {Plant::scratch, &kWritesInBounds, AnswerKind::ok, "memory beside scratch memory was written"},
+    {.plant = Plant::page,
+        .property = &kWritesInBounds,
+        .kind = AnswerKind::ok,
+        .says = "memory beside scratch memory was written",
+        .filler = 1},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
+    {Plant::idle, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::later_run, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
+    {Plant::shared, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
     {Plant::later_run, &kConcurrent, AnswerKind::ok, "", shows_unsteady, 2, 1},
     {Plant::beyond, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of output 0, {} bytes after "
@@ -70,6 +78,10 @@ bool is_small(const Item* i) {
   return i->runs() && elements_of(i->call) <= kMostElements;
 }
 
+bool is_pair(const Item* i) {
+  return is_small(i) && i->call.in.size() > 1 && i->call.in[0] == i->call.in[1];
+}
+
 // Whether a sanitizer's heap, with guards of its own, takes the place of the guarded heap.
 bool is_elsewhere(const Canary& c) {
   return ndarray::kInstrumented && (c.plant == Plant::heap || c.plant == Plant::freed);
@@ -82,7 +94,7 @@ Answers answers(Subject& subject, const Case& c, const Canary& canary) {
   return subject.ask({{.call = &c,
       .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
       .out = c.op->infer(c.attributes(), c.types()),
-      .run = {.poison = kPoison, .runs = canary.runs},
+      .run = {.poison = kPoison, .filler = canary.filler, .runs = canary.runs},
       .plant = canary.plant}})[0];
 }
 
@@ -93,10 +105,13 @@ bool is_answered(Subject& subject, const Case& c) {
   return answers(subject, c, kNone)[0].ok() || answers(subject, c, kNone)[0].ok();
 }
 
-void plant_all(Report& r, Subject& subject, const Case& c) {
-  if (!is_answered(subject, c)) return;
+// @param pair a call whose first inputs have one type; nullptr: there is none
+void plant_all(Report& r, Subject& subject, const Case& call, const Case* pair) {
+  if (!is_answered(subject, call)) return;
   for (const Canary& canary : kCanaries) {
     if (!is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
+    if (canary.plant == Plant::shared && !pair) continue;
+    const Case& c = canary.plant == Plant::shared ? *pair : call;
     const Answers all = answers(subject, c, canary);
     // A timeout on a slow machine does not mean that the fault went unnoticed.
     if (all.empty() || all[0].kind == AnswerKind::timed_out) continue;
@@ -111,9 +126,10 @@ void plant_all(Report& r, Subject& subject, const Case& c) {
 
 void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*>& put) {
   const auto item = std::find_if(put.begin(), put.end(), is_small);
+  const auto pair = std::find_if(put.begin(), put.end(), is_pair);
   if (!subject.can_plant() || r.counts.passed < r.counts.executed || item == put.end()) return;
   try {
-    plant_all(r, subject, (*item)->call);
+    plant_all(r, subject, (*item)->call, pair == put.end() ? nullptr : &(*pair)->call);
   } catch (const LoadCrash&) {
     // The library crashes while it is loaded once more. The property `closes` reports that.
   }

@@ -82,6 +82,15 @@ TEST(Frozen, HoldWhatIsAskedAboutCases) {
       [&] { hold_cases(other, s, items); }, "what it asks about cases of relu is something else");
 }
 
+TEST(Frozen, HoldWhatIsReadInManifests) {
+  const Selection s = smoke({"relu"});
+  std::optional<Frozen> other = installed_frozen();
+  ASSERT_TRUE(other);
+  other->manifests[0] ^= 1;
+  expect_throws<std::runtime_error>([&] { hold_cases(other, s, select_cases(s)); },
+      "what it reads in manifests is something else");
+}
+
 TEST(Frozen, HoldWhatIsAskedAboutRareCases) {
   const Selection s = smoke({"relu"});
   std::optional<Frozen> other = installed_frozen();

@@ -353,5 +353,14 @@ TEST(JudgeWhole, AsksOnlyWhatWasSelectedAndStated) {
   EXPECT_EQ(unlisted.cells["relu"]["paths_covered"].failed, 1);
 }
 
+TEST(JudgeSilent, BlamesAnOperatorThatAnsweredOnlyTheCases) {
+  Report passed, failed;
+  passed.counts.executed = passed.counts.passed = failed.counts.executed = 1;
+  for (Report* r : {&passed, &failed}) judge_silent(*r, {"relu"});
+  EXPECT_EQ(passed.cells["relu"]["graphs"].failed, 1);
+  EXPECT_EQ(passed.failures.size(), 1U);
+  EXPECT_EQ(failed.failures.size(), 0U) << "its cases tell more";
+}
+
 }  // namespace
 }  // namespace lockstep::judge

@@ -9,6 +9,7 @@
 #include "conformance/base/places.h"
 #include "conformance/base/read_file.h"
 #include "conformance/base/sha256.h"
+#include "conformance/verdict/manifests.h"
 #include "conformance/verdict/rehearsal.h"
 #include "conformance/verdict/report.h"
 #include "spec/gas.h"
@@ -33,6 +34,7 @@ static void fields(auto& f, Like<Frozen::Tier> auto& t) {
 static void fields(auto& f, Like<Frozen> auto& z) {
   f.constant("format", 1);
   f("judge", z.judge);
+  f("manifests", z.manifests, {.hash = true});
   f("rare", z.rare, {.hash = true});
   f("tiers", z.tiers);
 }
@@ -152,7 +154,7 @@ std::vector<Item> rare_cases() {
 }
 
 Frozen freeze(int threads) {
-  Frozen f{LOCKSTEP_VERSION, questions_of_rare(), {}};
+  Frozen f{LOCKSTEP_VERSION, manifests_hash(), questions_of_rare(), {}};
   for (int tier = 0; tier < kTiers; ++tier) {
     const std::vector<Item> items = select_cases(whole_tier(tier), threads);
     Frozen::Tier& t = f.tiers.emplace_back(Frozen::Tier{order_hash(items), {}});
@@ -182,6 +184,7 @@ void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::v
   hold_ids(items);
   const Frozen::Tier* tier = tier_of(f, s);
   if (!tier) return;
+  if (f->manifests != manifests_hash()) differs("what it reads in manifests is something else");
   const ItemsByOperator all = by_operator(items);
   // Graphs have calls of all operators, so those of a program with more are others.
   const bool has_more = operators().size() > tier->operators.size();

@@ -29,8 +29,9 @@ struct Frozen {
     std::string order;  ///< order_hash() of the whole tier
     std::map<std::string, OperatorTier> operators;
   };
-  std::string judge;  ///< the version of the program
-  std::string rare;   ///< questions_hash() of rare_cases()
+  std::string judge;      ///< the version of the program
+  std::string manifests;  ///< manifests_hash()
+  std::string rare;       ///< questions_hash() of rare_cases()
   std::vector<Tier> tiers;
 };
 

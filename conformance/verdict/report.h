@@ -2,6 +2,7 @@
 /// The findings of a run as data, from which every format of report derives.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -146,6 +147,10 @@ void judge_whole(Report& r);
 /// Counts a canary as missed for each property that every case kept and in which no fault was
 /// planted: a judge that plants none has not shown that it would notice one.
 void miss_unplanted(Report& r);
+
+/// In a run where every case passed, blames operators of which a small call had no answer before
+/// the cases: no graph with one of them ran call by call.
+void judge_silent(Report& r, const std::set<string_view>& silent);
 
 /// Judges the whole run by a property.
 /// @param violation what is wrong, which may be expected; empty: nothing.
