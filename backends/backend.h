@@ -45,7 +45,7 @@ enum {
   LS_UNSUPPORTED = 3 /**< legal but not offered, the same each time; a failure inside a claim */
 };
 
-/** The label after LS_RUNTIME where the host has too little memory for the call. */
+/** The label after LS_RUNTIME where the host, or the device, has too little memory for the call. */
 #define LS_NO_MEMORY "memory"
 
 /** Kinds of an attribute's value. */

@@ -183,8 +183,10 @@ template <class F> int32_t guarded(ls_status* s, F f) {
     return fill(s, LS_LOGIC, e.label, e.what());
   } catch (const Unsupported& e) {
     return fill(s, LS_UNSUPPORTED, "", e.what());
-  } catch (const std::bad_alloc&) {
-    return fill(s, LS_RUNTIME, LS_NO_MEMORY, "there is too little memory");
+  } catch (const std::bad_alloc& e) {
+    // The standard library's own exception has no sentence, that for a device has.
+    const bool has_text = std::string_view(e.what()) != std::bad_alloc().what();
+    return fill(s, LS_RUNTIME, LS_NO_MEMORY, has_text ? e.what() : "there is too little memory");
   } catch (const std::exception& e) {
     return fill(s, LS_RUNTIME, "", e.what());
   } catch (...) {

@@ -5,8 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace lockstep::cuda {
 
@@ -45,11 +47,22 @@ inline std::string failure_text(cudaError_t error, const char* call) {
   return found + "; install one for CUDA " + version_text(CUDART_VERSION) + " or newer";
 }
 
-/// @throws std::runtime_error with failure_text() unless the call succeeded. The runtime keeps an
-///         error until it is asked for; the next caller is not told of this one.
+/// The device's memory is full. It is no fault of the program that asks, as where the host's is.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::string text) : text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// @throws std::runtime_error with failure_text() unless the call succeeded, or OutOfMemory. The
+///         runtime keeps an error until it is asked for; the next caller is not told of this one.
 inline void check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());
+  if (error == cudaErrorMemoryAllocation) throw OutOfMemory(failure_text(error, call));
   throw std::runtime_error(failure_text(error, call));
 }
 

@@ -54,7 +54,7 @@ class Device {
     try {
       f();
     } catch (const std::bad_alloc&) {
-      throw;  // a lack of host memory loses no device
+      throw;  // a lack of memory loses no device
     } catch (const std::exception& e) {
       leave(e.what());
     }

@@ -8,10 +8,13 @@
 namespace lockstep::ndarray {
 namespace {
 
-/// Runs f; where CUDA fails, that is the machine's fault. @throws utils::LogMessageFatal
+/// Runs f; where CUDA fails, that is the machine's fault.
+/// @throws utils::LogMessageFatal, or utils::OutOfMemory
 template <class F> void on_machine(const F& f) {
   try {
     f();
+  } catch (const cuda::OutOfMemory& e) {
+    throw utils::OutOfMemory(std::string("no GPU memory: ") + e.what());
   } catch (const std::runtime_error& e) {
     throw utils::LogMessageFatal(std::string("no GPU memory: ") + e.what());
   }

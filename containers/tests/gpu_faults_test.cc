@@ -54,6 +54,22 @@ TEST_F(GpuFaults, AllocationNamesTheCallThatFails) {
   }
 }
 
+TEST_F(GpuFaults, FullMemoryIsALackOfMemory) {
+  const auto is_lack = [](cudaError_t error) {
+    control().error = error;
+    try {
+      Remote(1, GpuDevice());
+    } catch (const utils::OutOfMemory&) {
+      return true;
+    } catch (const utils::LogMessageFatal&) {
+    }
+    return false;
+  };
+  fail("cudaMalloc");
+  EXPECT_TRUE(is_lack(cudaErrorMemoryAllocation));
+  EXPECT_FALSE(is_lack(cudaErrorNoKernelImageForDevice));
+}
+
 TEST_F(GpuFaults, CopyingNamesTheCallThatFails) {
   const Remote memory(8, GpuDevice());
   char host[8]{};

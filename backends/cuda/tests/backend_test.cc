@@ -113,6 +113,7 @@ TEST_F(Backend, NamesTheCallThatFails) {
     const std::string text = expected(call);
     const client::Status said = run(o, relu, kIn, y);
     expect_says(said, LS_RUNTIME, text);
+    EXPECT_EQ(said.label, LS_NO_MEMORY);
     EXPECT_EQ(said.text.find("lost"), std::string::npos) << said.text;
     control().failing.clear();
     EXPECT_EQ(run(o, relu, kIn, y).code, LS_OK) << "what passes leaves no trace";
@@ -134,6 +135,9 @@ TEST_F(Backend, SaysWhatToDo) {
   expect("cudaMalloc", cudaErrorMemoryAllocation,
       "cudaErrorMemoryAllocation (the text of the error); the device's memory is full: end other "
       "programs on it, or choose another device");
+  control().failing = "cudaMalloc";
+  control().error = cudaErrorNoKernelImageForDevice;
+  EXPECT_EQ(run(o, relu, kIn, y).label, "") << "another error is no lack of memory";
   expect("cudaLaunchKernel", cudaErrorNoKernelImageForDevice,
       "this build has no code for the device: build it with CMAKE_CUDA_ARCHITECTURES set to its "
       "compute capability");
