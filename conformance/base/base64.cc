@@ -57,11 +57,11 @@ bool decode(std::string_view text, std::vector<Byte>& bytes) {
 }  // namespace
 
 std::string little_endian(std::span<const i32> values) {
-  std::string bytes;
-  bytes.reserve(4 * values.size());
-  for (i32 v : values)
+  std::string bytes(4 * values.size(), '\0');
+  char* to = bytes.data();
+  for (const i32 v : values)
     for (int shift = 0; shift < 32; shift += 8)
-      bytes += static_cast<char>(static_cast<std::uint32_t>(v) >> shift);
+      *to++ = static_cast<char>(static_cast<std::uint32_t>(v) >> shift);
   return bytes;
 }
 
