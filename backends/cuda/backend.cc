@@ -15,7 +15,7 @@ constexpr int kDevicesMax = 1024;
 bool has_device() {
   try {
     return device_count() > 0;
-  } catch (const std::runtime_error&) {
+  } catch (const std::exception&) {
     return false;
   }
 }

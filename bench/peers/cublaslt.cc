@@ -110,7 +110,7 @@ std::vector<ModulePeer> prepare(const MatrixCall& call, int) {
     peer.different = product->different(call);
     peer.call = [product] { product->run(); };
     peer.start = [product] { product->start(); };
-  } catch (const std::runtime_error& e) {
+  } catch (const std::exception& e) {
     peer.trouble = e.what();
   }
   return {peer};

@@ -189,7 +189,7 @@ class Graph : public Convolution {
         plan.set<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {library_.it})
             .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engines[static_cast<std::size_t>(k)]);
         plan_ = std::make_unique<Descriptor>(plan.finalized());
-      } catch (const std::runtime_error& e) {
+      } catch (const std::exception& e) {
         why = e.what();
       }
     if (!plan_) throw std::runtime_error(why);
@@ -290,7 +290,7 @@ std::vector<ModulePeer> prepare(const MatrixCall& call, int) {
       least = seconds;
       best.implementation = way.name;
       best.different = different;
-    } catch (const std::runtime_error& e) {
+    } catch (const std::exception& e) {
       best.trouble += (best.trouble.empty() ? "" : "; ") + std::string(way.name) + ": " + e.what();
     }
   if (kept) {

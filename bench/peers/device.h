@@ -13,7 +13,7 @@ namespace lockstep::bench {
 inline bool has_device() {
   try {
     return cuda::device_count() > 0;
-  } catch (const std::runtime_error&) {
+  } catch (const std::exception&) {
     return false;
   }
 }
