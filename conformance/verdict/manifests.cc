@@ -63,7 +63,7 @@ std::string read(const std::string& text) {
 // Reads the whole without one of its parts, and with others in the part's place; then goes on with
 // the parts of that.
 void vary(const json& whole, const json::json_pointer& place, std::string& all) {
-  const json here = whole.at(place);
+  const json& here = whole.at(place);
   for (const char* other : kOthers) {
     json changed = whole;
     changed.at(place) = json::parse(other);
