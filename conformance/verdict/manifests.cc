@@ -78,8 +78,8 @@ void vary(const json& whole, const json::json_pointer& place, std::string& all) 
       parent.erase(std::stoul(place.back()));
     all += read(less.dump());
   }
-  for (const auto& part : here.items())
-    if (here.is_structured()) vary(whole, place / part.key(), all);
+  if (!here.is_structured()) return;
+  for (const auto& part : here.items()) vary(whole, place / part.key(), all);
 }
 
 }  // namespace
