@@ -86,8 +86,8 @@ enum class Plant {
   beyond,      ///< writes a page after the start of output 0, which must be smaller
   before,      ///< writes a page before the start of output 0, which must be smaller
   input,       ///< writes an element of input 0
-  heap,        ///< writes behind a block of the heap
-  freed,       ///< writes to a block of the heap that is freed
+  heap,        ///< writes behind two blocks of the heap
+  freed,       ///< writes to two blocks of the heap that are freed
   scratch,     ///< writes behind scratch memory, which a plan gets even if it asks for none
   page,        ///< the same behind scratch memory of whole pages
   late,        ///< writes output 0 when execute() has returned
@@ -96,6 +96,8 @@ enum class Plant {
   shared,      ///< the same where two inputs share memory
   idle,        ///< computes nothing in runs after the first
   uncounted,   ///< overwrites the number of answers
+  filled,      ///< tells what scratch memory held, which a plan gets even if it asks for none
+  bounds,      ///< tells what its process may do
   closing,     ///< ends the process when the backend is closed
 };
 

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "conformance/host/heap.h"
@@ -22,6 +24,10 @@ namespace lockstep::judge {
 namespace {
 
 Arena* watched = nullptr;
+rlim_t size_at_limit = 0;  // of data and stack, in bytes, when their limit was set
+
+// Whether this kernel can have filters at all.
+bool can_filter() { return access("/proc/sys/kernel/seccomp/actions_avail", F_OK) == 0; }
 
 void note_fault(int number, siginfo_t* what, void*) {
   if (watched->let_through(static_cast<const char*>(what->si_addr))) {
@@ -44,8 +50,8 @@ void limit_data(u64 bytes) {
     if (std::fscanf(sizes, "%*u %*u %*u %*u %*u %llu", &now) != 1) now = 0;
     std::fclose(sizes);
   }
-  const rlim_t most = now * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
-  const rlimit limit{most, most};
+  size_at_limit = now * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  const rlimit limit{size_at_limit + bytes, size_at_limit + bytes};
   setrlimit(RLIMIT_DATA, &limit);
 }
 
@@ -115,6 +121,32 @@ int filter_starts(unsigned action, unsigned flags) {
 void forbid_processes() {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   filter_starts(SECCOMP_RET_KILL_PROCESS, SECCOMP_FILTER_FLAG_TSYNC);
+}
+
+std::string bounds_of_process(u64 memory) {
+  // Rights to read and write files, which renounce_rights() leaves.
+  constexpr unsigned long long kFiles = (1u << (CAP_FSETID + 1)) - 1;
+  rlimit core{}, data{};
+  getrlimit(RLIMIT_CORE, &core);
+  getrlimit(RLIMIT_DATA, &data);
+  int death = 0;
+  prctl(PR_GET_PDEATHSIG, &death);
+  std::string text = "core " + std::to_string(core.rlim_max) + ", memory " +
+      (memory == 0 || data.rlim_cur <= size_at_limit + memory ? std::to_string(memory) : "more") +
+      ", group " + (getpgrp() == getpid() ? "own" : "of others") + ", end by " +
+      std::to_string(death);
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    char name[16];
+    unsigned long long value = 0;
+    if (std::sscanf(line.c_str(), "Cap%7[EP]%*[a-z]: %llx", name, &value) == 2)
+      text += ", rights " + std::to_string(value & ~kFiles);
+    else if (std::sscanf(line.c_str(), "NoNewPriv%c: %llu", name, &value) == 2)
+      text += ", no new ones " + std::to_string(value);
+    else if (std::sscanf(line.c_str(), "Seccom%c: %llu", name, &value) == 2)
+      text += ", filter " + std::to_string(can_filter() ? value : SECCOMP_MODE_FILTER);
+  }
+  return text;
 }
 
 void watch_faults(Arena& arena) {

@@ -1,6 +1,8 @@
 /// @file
 /// Limits what a process that holds a backend may do, and notes why it dies.
 #pragma once
+#include <string>
+
 #include "conformance/host/arena.h"
 
 namespace lockstep::judge {
@@ -19,6 +21,10 @@ int filter_starts(unsigned action, unsigned flags);
 
 /// From now on an attempt to start a process, though not a thread, ends this one by SIGSYS.
 void forbid_processes();
+
+/// What this process may do after all that, as the kernel tells it.
+/// @param memory the `bytes` of limit_data()
+std::string bounds_of_process(u64 memory);
 
 /// From now on notes in the arena's present reply why a signal ends this process. Notes a write to
 /// an input, too, and lets it go on.

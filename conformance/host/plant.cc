@@ -10,15 +10,16 @@ void change(char* at) {
   *element = *element ^ 1;
 }
 
-// Writes behind a block, which the heap guards, or to one that is freed. The compiler must neither
-// see this nor leave out what is written before free().
-void write_to_block(bool is_freed) {
-  constexpr std::size_t kBytes = 100;
-  char* volatile block = static_cast<char*>(std::malloc(kBytes));
-  if (is_freed) std::free(block);
-  volatile char& at = block[is_freed ? 0 : kBytes];
-  at = static_cast<char>(at ^ 1);
-  if (!is_freed) std::free(block);
+// Writes behind two blocks, which the heap guards, or to them when they are freed. The compiler
+// must neither see this nor leave out what is written before free().
+void write_to_blocks(bool is_freed) {
+  for (const std::size_t bytes : {100, 200}) {
+    char* volatile block = static_cast<char*>(std::malloc(bytes));
+    if (is_freed) std::free(block);
+    volatile char& at = block[is_freed ? 0 : bytes];
+    at = static_cast<char>(at ^ 1);
+    if (!is_freed) std::free(block);
+  }
 }
 
 }  // namespace
@@ -28,14 +29,16 @@ void commit(Plant plant, const Reach& at) {
   switch (plant) {
     case Plant::none:
     case Plant::uncounted:
+    case Plant::filled:
+    case Plant::bounds:
     case Plant::idle:
     case Plant::late: return;
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::before: return change(at.out[0] - kPage);
     case Plant::input: return change(at.in[0]);
-    case Plant::heap: return write_to_block(false);
-    case Plant::freed: return write_to_block(true);
+    case Plant::heap: return write_to_blocks(false);
+    case Plant::freed: return write_to_blocks(true);
     case Plant::scratch:
     case Plant::page: return change(at.behind_scratch);
     case Plant::closing: std::abort();

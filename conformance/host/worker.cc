@@ -22,6 +22,7 @@
 #include "conformance/host/other_plan.h"
 #include "conformance/host/plant.h"
 #include "conformance/host/scratch_memory.h"
+#include "conformance/host/staging.h"
 #include "conformance/host/team.h"
 #include "spec/operators.h"
 
@@ -75,51 +76,6 @@ class Backends {
   std::vector<std::optional<client::Backend>> opened_;
 };
 
-// The tensors of an execution, copied to the backend's device where it has one. Whole regions are
-// copied, so that the judge also sees what a kernel writes beside a tensor.
-class Staging {
- public:
-  Staging(const client::Backend& backend, const Arena& arena, std::span<const Slot> slots)
-      : backend_(backend), arena_(arena), slots_(slots) {
-    for (std::size_t k = 0; k < slots.size(); ++k) data_.push_back(arena.seen(k) + slots[k].first);
-  }
-  Staging(const Staging&) = delete;
-  client::Status upload() {
-    for (std::size_t k = 0; backend_.library().has_device() && k < data_.size(); ++k) {
-      client::Result<client::Memory> memory = backend_.allocate(slots_[k].bytes);
-      if (!memory.ok()) return memory.status();
-      device_.push_back(std::move(*memory));
-      client::Status written = device_[k].write(arena_.own(k), slots_[k].bytes);
-      if (!written.ok()) return written;
-      data_[k] = static_cast<char*>(device_[k].data()) + slots_[k].first;
-    }
-    return {};
-  }
-  client::Status download() {
-    client::Status status;
-    for (std::size_t k = 0; k < device_.size() && status.ok(); ++k) status = read(k);
-    return status;
-  }
-  /// Replaces the memory of tensor `k`.
-  client::Status write(std::size_t k, const char* from) {
-    std::memcpy(arena_.own(k), from, slots_[k].bytes);
-    return device_.empty() ? client::Status{} : device_[k].write(from, slots_[k].bytes);
-  }
-  /// Makes what the backend wrote to tensor `k` visible in host memory.
-  client::Status read(std::size_t k) const {
-    return device_.empty() ? client::Status{} : device_[k].read(arena_.own(k), slots_[k].bytes);
-  }
-  /// The addresses of tensors from number `first` on.
-  char* const* data(std::size_t first = 0) const { return data_.data() + first; }
-
- private:
-  const client::Backend& backend_;
-  const Arena& arena_;
-  std::span<const Slot> slots_;
-  std::vector<char*> data_;
-  std::vector<client::Memory> device_;
-};
-
 // How a plan, or a sequence of plans, is executed.
 struct Execution {
   template <class P> explicit Execution(const P& plan)
@@ -137,7 +93,8 @@ class Caller {
   Caller(const client::Backend& backend, const Execution& plan, const Letter& letter)
       : plan_(plan), plant_(letter.plant), scratch_bytes_(plan.scratch_bytes) {
     // Memory of whole cache lines ends at its guard unless the filler is odd.
-    if (plant_ == Plant::scratch) scratch_bytes_ = round_up(scratch_bytes_, kPage) + sizeof(i32);
+    if (plant_ == Plant::scratch || plant_ == Plant::filled)
+      scratch_bytes_ = round_up(scratch_bytes_, kPage) + sizeof(i32);
     if (plant_ == Plant::page) scratch_bytes_ = round_up(scratch_bytes_ + 1, kPage);
     if (!take(backend.stream(), stream_) || scratch_bytes_ == 0) return;
     if (!backend.library().has_device())
@@ -149,9 +106,14 @@ class Caller {
   Caller(const Caller&) = delete;
   void execute(std::span<char* const> in, std::span<char* const> out) {
     if (!status_.ok() || (plant_ == Plant::idle && runs_++ > 0)) return;
+    const std::string held = plant_ == Plant::filled ? ends_of_scratch() : "";
     status_ = plan_.execute({reinterpret_cast<const void* const*>(in.data()), in.size()},
         {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_, stream_->handle());
     if (plant_ == Plant::none) return;
+    if (plant_ == Plant::filled) {
+      status_ = {"execute", LS_LOGIC, "", "scratch memory held " + held};
+      return;
+    }
     wait();
     char* const behind = scratch_ ? static_cast<char*>(scratch_) + scratch_bytes_ : nullptr;
     commit(plant_, {in, out, behind, ++runs_});
@@ -178,6 +140,13 @@ class Caller {
   }
 
  private:
+  // The first and the last number there, of some whole numbers.
+  std::string ends_of_scratch() const {
+    i32 ends[2];
+    std::memcpy(&ends[0], scratch_, sizeof(i32));
+    std::memcpy(&ends[1], static_cast<char*>(scratch_) + scratch_bytes_ - sizeof(i32), sizeof(i32));
+    return std::to_string(ends[0]) + " and " + std::to_string(ends[1]);
+  }
   template <class T> bool take(client::Result<T> from, std::optional<T>& to) {
     status_ = from.status();
     if (from.ok()) to.emplace(std::move(*from));
@@ -444,7 +413,7 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
 }
 
 // Answers the letters in the order in which they stand.
-void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& channel) {
+void answer_letters(Backends& backends, u64 memory, Arena& arena, Team& team, Channel& channel) {
   char* const mail = reinterpret_cast<char*>(&channel);
   channel.answered = 0;
   for (u64 at = channel.letters; at != 0;) {
@@ -463,6 +432,7 @@ void answer_letters(Backends& backends, Arena& arena, Team& team, Channel& chann
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       heap::fill(static_cast<char>(letter.filler));
       answer(backends, q);
+      if (letter.plant == Plant::bounds) broken(r, bounds_of_process(memory).c_str());
       if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");
@@ -492,7 +462,7 @@ void serve(const Work& work) {
   u64 number = 0;
   while (write(kSocketFile, &number, sizeof number) == sizeof number &&
       read(kSocketFile, &number, sizeof number) == sizeof number && backends)
-    answer_letters(*backends, arena, team, channel);
+    answer_letters(*backends, work.memory, arena, team, channel);
   _exit(0);
 }
 

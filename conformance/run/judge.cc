@@ -298,11 +298,11 @@ std::vector<const Item*> claimed_items(
 
 // Judges what only the run as a whole shows, once all its cases are done.
 void judge_run_as_a_whole(Report& r, Subject& subject, const Selection& selection,
-    const TrialPlan& plan, const std::vector<const Item*>& put) {
+    const TrialPlan& plan, const std::vector<const Item*>& put, const Limits& limits) {
   try {
     judge_silent(r, plan.silent);
     judge_refusals(r, subject, selection, put);
-    plant_in_process(r, subject, put);
+    plant_in_process(r, subject, put, limits);
     judge_close(r, subject, selection, plan, put);
   } catch (const Interrupted&) {
     r.ended_early = "after the cases, while the backend was asked about the run as a whole";
@@ -350,7 +350,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   r.failures = causes.failures();
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
-    judge_run_as_a_whole(r, subject, selection, plan, put);
+    judge_run_as_a_whole(r, subject, selection, plan, put, conduct.limits);
     if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
   for (Failure& f : r.failures) {

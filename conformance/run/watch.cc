@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "conformance/subjects/library_subject.h"
@@ -40,6 +41,13 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .kind = AnswerKind::ok,
         .says = "memory beside scratch memory was written",
         .filler = 1},
+    {.plant = Plant::filled,
+        .property = &kDeterministic,
+        .kind = AnswerKind::logic_error,
+        .says = "scratch memory held 77 and 77",
+        .filler = 77},
+    {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
+        "core 0, memory {1}, group own, end by 9, rights 0, rights 0, no new ones 1, filter 2"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
@@ -58,14 +66,16 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
 
 // Whether an answer to this call shows the fault in the words that a report would give.
-bool is_shown(const Canary& canary, const Case& c, const Answer& a) {
+bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memory_gib) {
   if (a.kind != canary.kind || !canary.shows(a)) return false;
+  constexpr int kBitsOfGib = 30;
   const Type y = c.op->infer(c.attributes(), c.types())[0];
   const i64 behind = static_cast<i64>(kPage) - volume(y.shape) * static_cast<i64>(sizeof(i32));
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
-  std::string said = fmt::format(fmt::runtime(canary.says), behind);
+  std::string said = fmt::format(
+      fmt::runtime(canary.says), behind, static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)));
   if (told == said) return true;
   // A backend that has ended the program that holds it hides by which signal it ends itself.
   const std::size_t signal = said.find("SIG");
@@ -106,30 +116,33 @@ bool is_answered(Subject& subject, const Case& c) {
 }
 
 // @param pair a call whose first inputs have one type; nullptr: there is none
-void plant_all(Report& r, Subject& subject, const Case& call, const Case* pair) {
+void plant_all(Report& r, Subject& subject, const Case& call, const Case* pair, double memory_gib) {
   if (!is_answered(subject, call)) return;
   for (const Canary& canary : kCanaries) {
     if (!is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
     if (canary.plant == Plant::shared && !pair) continue;
     const Case& c = canary.plant == Plant::shared ? *pair : call;
-    const Answers all = answers(subject, c, canary);
-    // A timeout on a slow machine does not mean that the fault went unnoticed.
-    if (all.empty() || all[0].kind == AnswerKind::timed_out) continue;
+    Answers all = answers(subject, c, canary);
+    if (all.empty()) continue;
+    // One timeout on a slow machine does not mean that the fault went unnoticed.
+    if (all[0].kind == AnswerKind::timed_out) all = answers(subject, c, canary);
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
-    of.noticed += std::any_of(
-        all.begin(), all.end(), [&](const Answer& a) { return is_shown(canary, c, a); });
+    of.noticed += std::any_of(all.begin(), all.end(),
+        [&](const Answer& a) { return is_shown(canary, c, a, memory_gib); });
   }
 }
 
 }  // namespace
 
-void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*>& put) {
+void plant_in_process(
+    Report& r, Subject& subject, const std::vector<const Item*>& put, const Limits& limits) {
   const auto item = std::find_if(put.begin(), put.end(), is_small);
   const auto pair = std::find_if(put.begin(), put.end(), is_pair);
   if (!subject.can_plant() || r.counts.passed < r.counts.executed || item == put.end()) return;
   try {
-    plant_all(r, subject, (*item)->call, pair == put.end() ? nullptr : &(*pair)->call);
+    plant_all(
+        r, subject, (*item)->call, pair == put.end() ? nullptr : &(*pair)->call, limits.memory_gib);
   } catch (const LoadCrash&) {
     // The library crashes while it is loaded once more. The property `closes` reports that.
   }

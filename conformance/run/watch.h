@@ -13,6 +13,8 @@ namespace lockstep::judge {
 /// counts those that its answers show. If a machine does not guard memory, no backend can be found
 /// to break it.
 /// @param put the cases of the run
-void plant_in_process(Report& r, Subject& subject, const std::vector<const Item*>& put);
+/// @param limits those of the process
+void plant_in_process(
+    Report& r, Subject& subject, const std::vector<const Item*>& put, const Limits& limits);
 
 }  // namespace lockstep::judge

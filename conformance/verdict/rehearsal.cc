@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "conformance/base/sha256.h"
+#include "conformance/cases/malformed_graph.h"
 #include "conformance/subjects/mail.h"
 #include "conformance/subjects/reference_subject.h"
 #include "conformance/trial/properties.h"
+#include "conformance/verdict/replies.h"
 #include "conformance/verdict/verdict.h"
+#include "spec/attributes.h"
 
 namespace lockstep::judge {
 namespace {
@@ -56,7 +61,7 @@ std::string text_of(const Question& q) {
 }
 
 // Makes elements wrong in a pattern along the last axis of each output, which findings name.
-void spoil(Answer& a, const Question& q) {
+void change_values(Answer& a, const Question& q) {
   constexpr i64 kLongest = 16;
   for (int k = 0; k < q.outputs(); ++k) {
     const Shape& s = q.output(k).shape;
@@ -70,24 +75,95 @@ void spoil(Answer& a, const Question& q) {
   }
 }
 
+// Ends the process in one of the ways in which a subject notices it.
+void end_process(Answer& a, u64 draw) {
+  constexpr AnswerKind kEnds[] = {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::protocol,
+      AnswerKind::printed, AnswerKind::broken_channel};
+  a = {.kind = kEnds[draw % std::size(kEnds)], .message = "in a rehearsal"};
+}
+
+// Makes the answer to a call or a graph wrong, in a way that the number draws, or leaves it.
+void spoil(Answer& a, const Question& q, u64 draw) {
+  enum {
+    right,
+    value,
+    values,
+    poison,
+    beside,
+    input,
+    run,
+    steady,
+    kernel,
+    threads,
+    error,
+    none,
+    types,
+    sizes,
+    end,
+    ways
+  };
+  constexpr u64 kFewEnd = 4;  // an end is the last answer of its case
+  std::vector<i32>& out = a.out[draw / ways % a.out.size()];
+  switch (draw % ways) {
+    case right: return;
+    case value: out[draw / ways % out.size()] ^= 1; return;
+    case values: return change_values(a, q);
+    case poison: out[draw / ways % out.size()] = q.run.poison; return;
+    case beside: a.out_damage = "memory of an output was written"; return;
+    case input: a.in_damage = "an input was written"; return;
+    case run: a.changed_run = q.run.runs > 1 ? 2 : 0; return;
+    case steady: a.unsteady = q.callers.size() > 1; return;
+    case kernel: a.path = draw / ways % 2 == 0 ? "other" : "wide"; return;
+    case threads: a.threads = static_cast<i64>(draw / ways % 3); return;
+    case error: a = {.kind = AnswerKind::logic_error, .label = "a.label", .message = "why"}; return;
+    case none: a = {.kind = AnswerKind::unsupported}; return;
+    case types: a.types = {{{1, 2}, static_cast<int>(draw / ways % 2)}}; return;
+    case sizes: out.push_back(0); return;
+    case end:
+      if (draw / ways % kFewEnd == 0) end_process(a, draw / ways / kFewEnd);
+      return;
+  }
+}
+
+// The same for a question whose answer has no outputs.
+void spoil_refusal(Answer& a, u64 draw) {
+  enum { accepted, label, error, types, end, right };
+  switch (draw % (2 * right)) {
+    case accepted: a = {}; return;
+    case label: a.label = "a.label"; return;
+    case error: a.kind = AnswerKind::runtime_error; return;
+    case types: a.types.push_back({{1}, 1}); return;
+    case end: return end_process(a, draw / right);
+    default: return;
+  }
+}
+
 class Rehearsal : public ReferenceSubject {
  public:
-  explicit Rehearsal(bool errs) : errs_(errs) { manifest_ = able(); }
+  enum Errs { never, compiled, one_by_one };
+  /// @param errs whether many answers are wrong, and how graphs then run
+  /// @param first the number of the first question, on which it depends which answers are wrong
+  explicit Rehearsal(Errs errs, u64 first = 0) : errs_(errs), number_(first) { manifest_ = able(); }
   bool shares_memory() const override { return true; }
   bool can_infer() const override { return true; }
-  // Where compiled graphs are wrong, graphs are not put call by call.
-  bool can_compile() const override { return !errs_; }
+  bool can_compile() const override { return errs_ != one_by_one; }
   bool reads_int8() const override { return true; }
   bool takes_text() const override { return true; }
-  int configure(const Options&) override { return ++configurations_; }
+  int configure(const Options& o) override {
+    configurations_.push_back(o);
+    return static_cast<int>(configurations_.size());
+  }
 
   std::vector<Answers> ask(const std::vector<Question>& questions) override {
     std::vector<Answers> all;
+    if (errs_ == compiled) asked_ += read_back(questions, number_);
     for (const Question& q : questions) {
       asked_ += text_of(q);
       all.push_back(answers(q));
-      for (Answer& a : all.back())
-        if (errs_ && q.what == Question::execute) spoil(a, q);
+      for (Answer& a : all.back()) {
+        const u64 draw = word(q.call->seed, 0, ++number_);
+        if (errs_ != never) (a.out.empty() ? spoil_refusal(a, draw) : spoil(a, q, draw));
+      }
     }
     return all;
   }
@@ -95,38 +171,97 @@ class Rehearsal : public ReferenceSubject {
 
  private:
   Answers answers(const Question& q) {
-    if (q.what != Question::execute) return {Answer{}};
+    const Case& c = *q.call;
+    if (q.what == Question::refuse && q.graph)
+      return {{.kind = AnswerKind::logic_error,
+          .label = std::string(kGraphMistakes[number_ % kGraphMistakes.size()].label)}};
+    if (q.what == Question::refuse && q.texts)
+      return {{.kind = AnswerKind::logic_error,
+          .label = read_attributes(*c.op, {q.texts->begin(), q.texts->end()}).label}};
+    if (q.what != Question::execute && refusal(c).refused()) return {refuse(c)};
+    Answer a;
+    if (q.what == Question::infer) {
+      const Inferred types = c.op->infer(c.attributes(), c.types());
+      for (int k = 0; k < types.count; ++k)
+        a.types.push_back({{types[k].shape.begin(), types[k].shape.end()}, types[k].precision});
+    }
+    if (q.what != Question::execute) return {a};
     if (q.graph) {
-      Answer heads;
       for (const int head : q.graph->heads)
-        heads.out.push_back(q.graph->entries[static_cast<std::size_t>(head)].data);
-      return {heads};
+        a.out.push_back(q.graph->entries[static_cast<std::size_t>(head)].data);
+      return {a};
     }
     Answers all;
-    for (const std::vector<Tensor>* in : q.callers)
-      all.push_back(execute(*q.call, *in, q.out, q.run));
+    for (const std::vector<Tensor>* in : q.callers) {
+      all.push_back(execute(c, *in, q.out, q.run));
+      obey(all.back(), q.run.config);
+    }
     return all;
   }
+  // Has the kernel and the threads of a configuration, where 0 is none.
+  void obey(Answer& a, int config) const {
+    const Options& o = config > 0 ? configurations_[static_cast<std::size_t>(config - 1)] : none_;
+    a.path = o.contains("isa") && o.at("isa") == "two" ? "wide" : "narrow";
+    if (o.contains("threads")) a.threads = std::stoll(o.at("threads"));
+  }
 
-  const bool errs_;
+  const Errs errs_;
+  u64 number_;
   std::string asked_;
-  int configurations_ = 0;
+  std::vector<Options> configurations_;
+  const Options none_;
 };
 
-// Notes all questions about cases, what has something to judge, and what is found wrong.
-std::string heard(
-    bool errs, const std::vector<const Item*>& items, const std::vector<std::string>& properties) {
-  Rehearsal subject(errs);
+std::string text_of(const Finding& f) {
+  std::string s = fmt::format("{} {} {} {}", f.text, static_cast<int>(f.kind), f.hint, f.label);
+  for (const Element& e : f.elements)
+    s += fmt::format(", {} [{}] {} {}", e.output, fmt::join(e.index, ","), e.expected, e.got);
+  return s;
+}
+
+std::string text_of(const ItemResult& r) {
+  std::string s = fmt::format("{} {} {} {} {}", static_cast<int>(r.outcome), r.calls, r.flaky,
+      r.hung, fmt::join(r.paths, ","));
+  for (const auto& [property, found] : r.findings) s += "\n" + property + ": " + text_of(found);
+  return s + "\n";
+}
+
+// Which of the faults are noticed that are planted in what holds in a trial.
+std::string canaries_text(const Trial& t, const ItemResult& r) {
+  std::vector<const Property*> hold;
+  for (const Property* p : kProperties)
+    if (p->holds_something_of(t) && p->plant &&
+        std::none_of(r.findings.begin(), r.findings.end(),
+            [&](const auto& found) { return found.first == p->name; }))
+      hold.push_back(p);
+  std::string s;
+  for (const auto& [property, noticed] : canaries(t, hold, t.item->call.seed))
+    s += fmt::format("canary of {} {}\n", property, noticed);
+  return s;
+}
+
+// Notes all questions about cases, what has something to judge, what is found wrong, and which
+// faults are noticed.
+std::string heard(Rehearsal::Errs errs, const std::vector<const Item*>& items,
+    const std::vector<std::string>& properties) {
+  constexpr u64 kOther = 1000;
+  Rehearsal subject(errs), other(errs, kOther);
   const TrialPlan plan = plan_for(subject, properties);
+  configure(other, plan);
   std::string judged;
   for (const Item* item : items) {
     const Trial t = perform(subject, *item, plan);
     for (const Property* p : kProperties)
       if (p->holds_something_of(t)) judged += std::string(p->name) + "\n";
     for (const Observation& o : t.seen) judged += std::string(o.by->name) + " " + o.when + "\n";
-    if (!errs) continue;
-    for (const auto& [property, found] : judge_trial(t, properties).findings)
-      judged += property + ": " + found.text + "\n";
+    ItemResult r = judge_trial(t, properties);
+    judged += text_of(r);
+    if (errs == Rehearsal::never) {
+      judged += canaries_text(t, r);
+      continue;
+    }
+    compare_again(r, t, perform(other, *item, plan), properties);
+    judged += text_of(r);
   }
   return subject.asked() + judged;
 }
@@ -138,7 +273,9 @@ std::string questions_hash(
   constexpr std::size_t kEvery = 4;
   std::vector<const Item*> some;
   for (std::size_t k = 0; k < items.size(); k += kEvery) some.push_back(items[k]);
-  return sha256(heard(false, items, properties) + heard(true, some, properties));
+  return sha256(heard(Rehearsal::never, items, properties) +
+      heard(Rehearsal::compiled, some, properties) +
+      heard(Rehearsal::one_by_one, some, properties));
 }
 
 }  // namespace lockstep::judge
