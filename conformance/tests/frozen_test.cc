@@ -10,6 +10,7 @@
 #include "conformance/tests/expect.h"
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/rehearsal.h"
+#include "conformance/verdict/replies.h"
 #include "conformance/verdict/report.h"
 #include "spec/operators.h"
 
@@ -115,6 +116,26 @@ TEST(Rehearsal, HearsEveryPropertyThatAsks) {
     if (p->ask) {
       EXPECT_NE(heard(*p), heard(kMatchesReference)) << p->name;
     }
+}
+
+TEST(Replies, AreReadBackAsTheNumberDrawsThem) {
+  const Case c = parse_case("elemwise_add/in=2x3@8+2x3@8/fill=dense:1");
+  const std::vector<Tensor> in = inputs_of(c);
+  const auto read = [&](u64 number) {
+    return read_back(
+        {{.call = &c, .callers = {&in, &in}, .out = c.op->infer(c.attributes(), c.types())}},
+        number);
+  };
+  std::string all;
+  for (u64 number = 0; number < 100; ++number) {
+    EXPECT_EQ(read(number), read(number));
+    all += read(number);
+  }
+  for (const char* told : {"why?not", "a kernel", "memory beside scratch memory was written",
+           "input 1 was written, an element of it", "input 0 was written, a",
+           "bytes before its memory", "memory of output 0 was written",
+           "touching memory of input 1", "of its heap"})
+    expect_contains(all, told);
 }
 
 TEST(Frozen, MustBeInstalled) {

@@ -12,10 +12,10 @@ namespace lockstep::judge {
 namespace {
 
 // The canaries of a run of one case.
-Canaries planted(Subject& subject, Report r = {}) {
+Canaries planted(Subject& subject, Report r = {}, const Limits& limits = {}) {
   Item item;
   item.call = parse_case("elemwise_add/in=2x3@8+2x3@8/fill=dense:1");
-  plant_in_process(r, subject, {&item});
+  plant_in_process(r, subject, {&item}, limits);
   return all_canaries(r);
 }
 
@@ -33,7 +33,7 @@ class Unguarded : public ReferenceSubject {
 TEST(Watch, NoticesEveryFault) {
   const auto library = open_subject("reference", {});
   const Canaries all = planted(*library);
-  EXPECT_EQ(all.planted, ndarray::kInstrumented ? 14 : 16);
+  EXPECT_EQ(all.planted, ndarray::kInstrumented ? 16 : 18);
   EXPECT_EQ(all.noticed, all.planted);
   const Case c = parse_case("relu/in=2@8/data=-1,2");
   const Inferred out = c.op->infer(c.attributes(), c.types());
@@ -45,6 +45,26 @@ TEST(Watch, MissesWhatAProcessDoesNotShow) {
   Unguarded subject;
   const Canaries all = planted(subject);
   EXPECT_GE(all.planted, 8);
+  EXPECT_EQ(all.noticed, 0);
+}
+
+TEST(Watch, MissesABoundThatIsNotTheAskedOne) {
+  const Canaries all = planted(*open_subject("reference", {}), {}, {.memory_gib = 4});
+  EXPECT_EQ(all.noticed, all.planted - 1);
+}
+
+TEST(Watch, MissesWhatHangsAgain) {
+  class Hanging : public Unguarded {
+   public:
+    Answers answer(const Question& q) {
+      return {q.plant == Plant::none ? Answer{} : Answer{.kind = AnswerKind::timed_out}};
+    }
+    std::vector<Answers> ask(const std::vector<Question>& questions) override {
+      return {answer(questions[0])};
+    }
+  } subject;
+  const Canaries all = planted(subject);
+  EXPECT_GE(all.planted, 16);
   EXPECT_EQ(all.noticed, 0);
 }
 

@@ -15,11 +15,11 @@ void copy_text(auto& to, const std::string& from) {
   std::copy_n(from.c_str(), std::min(sizeof to, from.size() + 1), to);
 }
 
-// A place in or near a tensor's memory, or far from it.
+// A place among the elements of a tensor or near them, or far from its memory.
 i64 draw_place(Seeded& draw, const Slot& s) {
-  constexpr i64 kNear = 300;
-  if (draw(0, 7) == 0) return draw(0, 1) == 0 ? INT64_MIN : INT64_MAX;
-  return draw(-kNear, static_cast<i64>(s.bytes) + kNear);
+  constexpr i64 kNear = 40, kSeldom = 15;
+  if (draw(0, kSeldom) == 0) return draw(0, 1) == 0 ? INT64_MIN : INT64_MAX;
+  return static_cast<i64>(s.first) + draw(-kNear, kNear);
 }
 
 // Fills every field of a reply, also with what no host would write.
@@ -77,7 +77,9 @@ std::string read_back(std::vector<Question> questions, u64 number) {
     draw_reply(draw, letter.reply, slots, tensors);
     for (const Slot& s : std::span(slots, static_cast<std::size_t>(tensors)))
       if (draw(0, 3) == 0)
-        shared[s.image + static_cast<u64>(draw(0, static_cast<i64>(s.bytes) - 1))] ^= 1;
+        shared[s.image +
+            static_cast<u64>(clamp(draw_place(draw, s), i64{0}, static_cast<i64>(s.bytes) - 1))] ^=
+            1;
     at = letter.next;
   }
   for (n = 0; n < questions.size(); ++n) {
