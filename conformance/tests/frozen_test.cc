@@ -73,17 +73,20 @@ TEST(Frozen, HoldTheOrderOfAWholeTier) {
   expect_contains(difference_of(s, items), "the cases of tier 0 stand in another order");
 }
 
-TEST(Frozen, HoldWhatIsAskedAboutCasesAndReadInManifests) {
+TEST(Frozen, HoldWhatIsAskedAboutCasesReadInManifestsAndSaid) {
   const Selection s = smoke({"relu"});
   const std::vector<Item> items = select_cases(s);
-  std::optional<Frozen> asked = installed_frozen(), read = asked;
+  std::optional<Frozen> asked = installed_frozen(), read = asked, said = asked;
   ASSERT_TRUE(asked);
   asked->tiers[0].operators.at("relu").questions[0] ^= 1;
   read->manifests[0] ^= 1;
+  said->words[0] ^= 1;
   expect_throws<std::runtime_error>(
       [&] { hold_cases(asked, s, items); }, "what it asks about cases of relu is something else");
   expect_throws<std::runtime_error>(
       [&] { hold_cases(read, s, items); }, "what it reads in manifests is something else");
+  expect_throws<std::runtime_error>(
+      [&] { hold_cases(said, s, items); }, "what it says of wrong elements is something else");
 }
 
 TEST(Frozen, HoldWhatIsAskedAboutRareCases) {

@@ -36,6 +36,7 @@ static void fields(auto& f, Like<Frozen> auto& z) {
   f("judge", z.judge);
   f("manifests", z.manifests, {.hash = true});
   f("rare", z.rare, {.hash = true});
+  f("words", z.words, {.hash = true});
   f("tiers", z.tiers);
 }
 
@@ -154,7 +155,7 @@ std::vector<Item> rare_cases() {
 }
 
 Frozen freeze(int threads) {
-  Frozen f{LOCKSTEP_VERSION, manifests_hash(), questions_of_rare(), {}};
+  Frozen f{LOCKSTEP_VERSION, manifests_hash(), questions_of_rare(), words_hash(), {}};
   for (int tier = 0; tier < kTiers; ++tier) {
     const std::vector<Item> items = select_cases(whole_tier(tier), threads);
     Frozen::Tier& t = f.tiers.emplace_back(Frozen::Tier{order_hash(items), {}});
@@ -185,6 +186,7 @@ void hold_cases(const std::optional<Frozen>& f, const Selection& s, const std::v
   const Frozen::Tier* tier = tier_of(f, s);
   if (!tier) return;
   if (f->manifests != manifests_hash()) differs("what it reads in manifests is something else");
+  if (f->words != words_hash()) differs("what it says of wrong elements is something else");
   const ItemsByOperator all = by_operator(items);
   // Graphs have calls of all operators, so those of a program with more are others.
   const bool has_more = operators().size() > tier->operators.size();

@@ -32,6 +32,7 @@ struct Frozen {
   std::string judge;      ///< the version of the program
   std::string manifests;  ///< manifests_hash()
   std::string rare;       ///< questions_hash() of rare_cases()
+  std::string words;      ///< words_hash()
   std::vector<Tier> tiers;
 };
 

@@ -21,4 +21,8 @@ namespace lockstep::judge {
 std::string questions_hash(
     const std::vector<const Item*>& items, const std::vector<std::string>& properties = {});
 
+/// SHA-256 over what is said of wrong elements in each pattern that a finding can name, along each
+/// axis of a tensor. The same on every machine.
+std::string words_hash();
+
 }  // namespace lockstep::judge
