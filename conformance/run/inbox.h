@@ -16,6 +16,12 @@ struct CaseResult {
   ItemResult result;
 };
 
+void fields(auto& f, form::Like<WrongCall> auto& c) {
+  f("op", c.op);
+  f("id", c.id);
+  f("text", c.text);
+}
+
 void fields(auto& f, form::Like<CaseResult> auto& j) {
   auto& r = j.result;
   f("n", j.n);
@@ -25,6 +31,7 @@ void fields(auto& f, form::Like<CaseResult> auto& j) {
   f("paths", r.paths);
   f("findings", r.findings);
   f("hung", r.hung);
+  f("wrong_calls", r.wrong_calls);
   f("outputs", r.outputs, {.hash = true});
   f("canaries", r.canaries);
   f("flaky", r.flaky);

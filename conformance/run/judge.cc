@@ -296,11 +296,22 @@ std::vector<const Item*> claimed_items(
   return put;
 }
 
+// The first wrong call of each operator in the order of cases, which is not that of results.
+std::map<std::string, WrongCall> first_wrong(
+    const std::map<std::size_t, std::vector<WrongCall>>& by_case) {
+  std::map<std::string, WrongCall> first;
+  for (const auto& [n, calls] : by_case)
+    for (const WrongCall& c : calls) first.emplace(c.op, c);
+  return first;
+}
+
 // Judges what only the run as a whole shows, once all its cases are done.
 void judge_run_as_a_whole(Report& r, Subject& subject, const Selection& selection,
-    const TrialPlan& plan, const std::vector<const Item*>& put, const Limits& limits) {
+    const TrialPlan& plan, const std::vector<const Item*>& put,
+    const std::map<std::string, WrongCall>& wrong, const Limits& limits) {
   try {
     judge_silent(r, plan.silent);
+    judge_wrong_calls(r, wrong);
     judge_refusals(r, subject, selection, put);
     plant_in_process(r, subject, put, limits);
     judge_close(r, subject, selection, plan, put);
@@ -333,10 +344,12 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   i64 done = 0, failed = 0;
   Causes causes;
   std::vector<bool> seen(put.size());
+  std::map<std::size_t, std::vector<WrongCall>> wrong;
   const auto take = [&](std::size_t n, const ItemResult& result) {
     seen[n] = true;
     const i64 number = put[n] - items.data();
     count(r, causes, *put[n], number, result);
+    if (!result.wrong_calls.empty()) wrong[n] = result.wrong_calls;
     if (conduct.record) conduct.record(number, result);
     if (conduct.failing && !result.findings.empty()) conduct.failing(*put[n]);
     failed += result.outcome != Outcome::passed;
@@ -350,7 +363,7 @@ Report judge_ready(RunInputs ready, const std::string& backend, const Selection&
   r.failures = causes.failures();
   name_missing(r, put, seen);
   if (std::cmp_equal(done, put.size())) {
-    judge_run_as_a_whole(r, subject, selection, plan, put, conduct.limits);
+    judge_run_as_a_whole(r, subject, selection, plan, put, first_wrong(wrong), conduct.limits);
     if (conduct.shrink && subject.live()) shrink_failures(r, subject, plan, conduct.interrupted);
   }
   for (Failure& f : r.failures) {

@@ -67,6 +67,19 @@ TEST(Graphs, WriteTheSameInEachRun) {
   }
 }
 
+TEST(Graphs, TellOfACallThatIsWrongByItself) {
+  Compiling subject;
+  subject.compiles = false;
+  subject.wrong_from = 1;
+  const Item item = item_of_case("relu/in=2@8/data=1,-1");
+  const ItemResult r = judge_trial(perform(subject, item, plan_of({&kGraphs})), {"graphs"});
+  EXPECT_EQ(r.findings.size(), 0U);
+  ASSERT_EQ(r.wrong_calls.size(), 1U);
+  const WrongCall& call = r.wrong_calls[0];
+  EXPECT_EQ(parse_case(call.id).op->name, call.op);
+  expect_contains(call.text, "1 of 2 elements differ");
+}
+
 TEST(Graphs, RunInForcedWays) {
   TrialPlan plan = plan_of({&kGraphs});
   plan.ways[0].forced = {{"isa", "a", 1}, {"isa", "b", 2}, {"threads", "7", 3}};

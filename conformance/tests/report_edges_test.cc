@@ -362,5 +362,19 @@ TEST(JudgeSilent, BlamesAnOperatorThatAnsweredOnlyTheCases) {
   EXPECT_EQ(failed.failures.size(), 0U) << "its cases tell more";
 }
 
+TEST(JudgeWrongCalls, BlamesAnOperatorWhoseCasesPassed) {
+  const std::map<std::string, WrongCall> wrong = {{"relu", {"relu", "relu/in=1@8/data=1", "why"}}};
+  Report passed, failed, others;
+  passed.executed_legal = failed.executed_legal = {{"relu", 1}};
+  for (Report* r : {&passed, &failed, &others}) r->cells["relu"]["rejects"].judged = 1;
+  failed.cells["relu"]["rejects"].failed = 1;
+  for (Report* r : {&passed, &failed, &others}) judge_wrong_calls(*r, wrong);
+  EXPECT_EQ(passed.cells["relu"]["graphs"].failed, 1);
+  ASSERT_EQ(passed.failures.size(), 1U);
+  expect_contains(passed.failures[0].text, "relu/in=1@8/data=1: why");
+  EXPECT_EQ(failed.failures.size(), 0U) << "its cases tell more";
+  EXPECT_EQ(others.failures.size(), 0U) << "no case of it ran";
+}
+
 }  // namespace
 }  // namespace lockstep::judge

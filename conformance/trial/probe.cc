@@ -267,6 +267,26 @@ void Probe::try_smaller(const CallGraph& g, bool hangs) {
   hangs_ += hangs;
 }
 
+// Notes the one call of a graph that runs call by call and is wrong.
+void Probe::note_wrong_call(const CallGraph& g, const Answer& a) {
+  const CallGraph::Node& n = g.nodes[0];
+  if (a.takes_long()) {
+    t_.hung = n.op->name;
+    return;
+  }
+  Case c{.op = n.op, .attrs = n.attrs, .fill = Fill::literal};
+  std::vector<Tensor> right;
+  for (const int e : n.in) {
+    const Tensor& t = g.entries[static_cast<std::size_t>(e)];
+    c.in.push_back(t.type);
+    c.data.emplace_back(t.data.begin(), t.data.end());
+  }
+  for (const int head : g.heads) right.push_back(g.entries[static_cast<std::size_t>(head)]);
+  const std::optional<Finding> f = difference(right, a);
+  t_.wrong_calls.push_back(
+      {std::string(n.op->name), case_id(c), f ? f->text : "an earlier run of it was not right"});
+}
+
 // Notes the answer to a graph. If it is wrong, a smaller graph with a wrong answer takes its place;
 // if it is right, the graph is put in the next way. A call that is wrong by itself says nothing
 // about graphs that run call by call.
@@ -277,7 +297,7 @@ void Probe::settle_graph(std::size_t at, const CallGraph& g, Answer a) {
   const bool is_wrong = difference(right, a).has_value() || a.changed_run > 0,
              is_first = !t_.seen[at].answer;
   if (is_wrong && g.one_by_one && g.nodes.size() == 1) {
-    if (a.takes_long()) t_.hung = g.nodes[0].op->name;
+    note_wrong_call(g, a);
     t_.seen[at].answer.reset();
     return;
   }

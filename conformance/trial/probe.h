@@ -123,6 +123,7 @@ class Probe {
   void ask_graph(std::size_t at, const CallGraph& g);
   void ask_malformed(CallGraph g, std::string when, string_view label);
   void try_smaller(const CallGraph& g, bool hangs);
+  void note_wrong_call(const CallGraph& g, const Answer& a);
   void settle_graph(std::size_t at, const CallGraph& g, Answer a);
   void pursue(LawAsked law);
   void ask_for(const LawAsked& law, Attributes attrs, const std::vector<Tensor>& in);

@@ -29,6 +29,11 @@ struct LawTrial {
   reference::LawResult result;
 };
 
+/// A call of a graph that is wrong by itself.
+struct WrongCall {
+  std::string op, id, text;  ///< its operator, itself as a case, and what is wrong
+};
+
 struct Trial;
 
 /// What a property observed when it put the case again.
@@ -59,6 +64,7 @@ struct Trial {
   std::vector<Observation> seen;            ///< those of one property are adjacent
   int calls = 0;                            ///< questions put to the backend
   string_view hung = {};  ///< the operator whose call hung by itself where a graph around it did
+  std::vector<WrongCall> wrong_calls = {};  ///< other calls that ended a graph's search for blame
 
   /// The observations of a property.
   Observations of(const Property& p) const;

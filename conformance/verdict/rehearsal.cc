@@ -222,6 +222,7 @@ std::string text_of(const Finding& f) {
 std::string text_of(const ItemResult& r) {
   std::string s = fmt::format("{} {} {} {} {}", static_cast<int>(r.outcome), r.calls, r.flaky,
       r.hung, fmt::join(r.paths, ","));
+  for (const WrongCall& c : r.wrong_calls) s += "\n" + c.id + ": " + c.text;
   for (const auto& [property, found] : r.findings) s += "\n" + property + ": " + text_of(found);
   return s + "\n";
 }

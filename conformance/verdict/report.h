@@ -152,6 +152,10 @@ void miss_unplanted(Report& r);
 /// the cases: no graph with one of them ran call by call.
 void judge_silent(Report& r, const std::set<string_view>& silent);
 
+/// Blames operators of which a call in a graph was wrong by itself although all their cases passed.
+/// @param wrong the first such call of each, by operator
+void judge_wrong_calls(Report& r, const std::map<std::string, WrongCall>& wrong);
+
 /// Judges the whole run by a property.
 /// @param violation what is wrong, which may be expected; empty: nothing.
 /// @param flaky whether it was not found again, so that it cannot be expected

@@ -7,6 +7,7 @@
 
 #include "conformance/trial/properties.h"
 #include "conformance/verdict/outputs.h"
+#include "conformance/verdict/report.h"
 
 namespace lockstep::judge {
 namespace {
@@ -97,6 +98,7 @@ ItemResult judge_trial(const Trial& t, const std::vector<std::string>& propertie
   ItemResult r;
   r.calls = t.calls;
   r.hung = t.hung;
+  for (const WrongCall& c : t.wrong_calls) r.wrong_calls.push_back({c.op, shown_id(c.id), c.text});
   if (t.item->runs()) r.outputs = output_hash(t.item->id, t.base, t.types);
   for (const auto& [when, answer, right, is_graph] : t.answers()) {
     // If there is a manifest, an answer that names no kernel counts as one that the manifest does

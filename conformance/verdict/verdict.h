@@ -22,9 +22,10 @@ struct ItemResult {
   std::string quarantine;                ///< why the case was not put to the backend; else empty
   std::vector<std::string> judged, paths;
   std::vector<std::pair<std::string, Finding>> findings;  ///< by property
-  std::string hung;     ///< an operator of another call that hung; else empty
-  std::string outputs;  ///< hash of the answer to a call that runs
-  bool flaky = false;   ///< a question that was asked more than once got different answers
+  std::string hung;                    ///< an operator of another call that hung; else empty
+  std::vector<WrongCall> wrong_calls;  ///< of graphs; their ids as shown_id()
+  std::string outputs;                 ///< hash of the answer to a call that runs
+  bool flaky = false;  ///< a question that was asked more than once got different answers
 };
 
 /// Whether the backend's process ended, or was ended, in a case.

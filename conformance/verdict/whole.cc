@@ -135,6 +135,18 @@ void judge_silent(Report& r, const std::set<string_view>& silent) {
         "a small call before the cases got no answer, so that no graph with it ran call by call");
 }
 
+void judge_wrong_calls(Report& r, const std::map<std::string, WrongCall>& wrong) {
+  for (const auto& [op, call] : wrong) {
+    const auto row = r.cells.find(op);
+    const bool is_right = row != r.cells.end() && r.executed_legal.contains(op) &&
+        std::all_of(row->second.begin(), row->second.end(),
+            [](const auto& cell) { return cell.second.failed == 0; });
+    if (is_right)
+      judge_run(r, op, std::string(kGraphs.name),
+          "a call of a graph was wrong by itself, and no case was: " + call.id + ": " + call.text);
+  }
+}
+
 void miss_unplanted(Report& r) {
   const Counts& c = r.counts;
   // Canaries are planted in right answers only; other properties may pass where those are wrong.
