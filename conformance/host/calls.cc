@@ -74,6 +74,23 @@ void spoil(std::vector<Slot>& types) {
   }
 }
 
+// Numbers and characters that were not overwritten.
+std::size_t left_of(const client::Call& call, const std::vector<Slot>& types) {
+  const auto letters = [](std::string_view text) {
+    return text.size() - static_cast<std::size_t>(std::count(text.begin(), text.end(), '?'));
+  };
+  const auto numbers = [](const int64_t* first, std::size_t n) {
+    return n - static_cast<std::size_t>(std::count(first, first + n, -1));
+  };
+  std::size_t n = letters(call.op);
+  for (const ls_attr& a : call.attrs.rows())
+    n += letters(a.key) + letters(a.text ? a.text : "") + numbers(a.ints, a.ints ? a.count : 0);
+  for (const Slot& s : types)
+    for (const auto* extents : {s.shape, s.stride})
+      n += numbers(extents, static_cast<std::size_t>(s.rank));
+  return n;
+}
+
 const GraphLetter& graph_letter(const Letter& letter, const char* mail) {
   return *reinterpret_cast<const GraphLetter*>(mail + letter.graph);
 }
@@ -118,6 +135,9 @@ client::Result<client::Plan> prepared(
   auto plan = backend.prepare(call);
   spoil(call.op, call.attrs);
   spoil(types);
+  if (letter.plant == Plant::arguments)
+    return client::Status{"prepare", LS_LOGIC, "",
+        std::to_string(left_of(call, types)) + " of its arguments are left"};
   return plan;
 }
 

@@ -87,6 +87,7 @@ enum class Plant {
   before,      ///< writes a page before the start of output 0, which must be smaller
   input,       ///< writes an element of input 0
   heap,        ///< writes behind two blocks of the heap
+  under,       ///< writes before a block of the heap
   freed,       ///< writes to two blocks of the heap that are freed
   scratch,     ///< writes behind scratch memory, which a plan gets even if it asks for none
   page,        ///< the same behind scratch memory of whole pages
@@ -97,6 +98,7 @@ enum class Plant {
   idle,        ///< computes nothing in runs after the first
   uncounted,   ///< overwrites the number of answers
   filled,      ///< tells what scratch memory held, which a plan gets even if it asks for none
+  arguments,   ///< tells how much of what prepare() was given is still there afterwards
   bounds,      ///< tells what its process may do
   closing,     ///< ends the process when the backend is closed
 };

@@ -24,7 +24,8 @@ void forbid_processes();
 
 /// What this process may do after all that, as the kernel tells it.
 /// @param memory the `bytes` of limit_data()
-std::string bounds_of_process(u64 memory);
+/// @param variables of the environment with which it began
+std::string bounds_of_process(u64 memory, std::size_t variables);
 
 /// From now on notes in the arena's present reply why a signal ends this process. Notes a write to
 /// an input, too, and lets it go on.

@@ -39,11 +39,17 @@ void usage() {
       stderr);
 }
 
+std::size_t variables() {
+  std::size_t n = 0;
+  while (environ[n]) ++n;
+  return n;
+}
+
 [[noreturn]] void run_library(u64 memory, char** words) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   renounce_rights(true);
-  Work work{*words, {{}}, memory};
+  Work work{*words, {{}}, variables(), memory};
   while (*++words) {
     if (std::strcmp(*words, "--") == 0) {
       work.configs.emplace_back();

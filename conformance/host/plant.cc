@@ -10,15 +10,16 @@ void change(char* at) {
   *element = *element ^ 1;
 }
 
-// Writes behind two blocks, which the heap guards, or to them when they are freed. The compiler
-// must neither see this nor leave out what is written before free().
-void write_to_blocks(bool is_freed) {
-  for (const std::size_t bytes : {100, 200}) {
-    char* volatile block = static_cast<char*>(std::malloc(bytes));
-    if (is_freed) std::free(block);
-    volatile char& at = block[is_freed ? 0 : bytes];
+// Writes at a place beside two blocks, which the heap guards, or to them when they are freed. The
+// compiler must neither see this nor leave out what is written before free().
+enum BlockPlace { before, behind, freed };
+void write_to_blocks(BlockPlace place) {
+  for (const std::ptrdiff_t bytes : {100, 200}) {
+    char* volatile block = static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes)));
+    if (place == freed) std::free(block);
+    volatile char& at = block[place == before ? -1 : place == behind ? bytes : 0];
     at = static_cast<char>(at ^ 1);
-    if (!is_freed) std::free(block);
+    if (place != freed) std::free(block);
   }
 }
 
@@ -30,6 +31,7 @@ void commit(Plant plant, const Reach& at) {
     case Plant::none:
     case Plant::uncounted:
     case Plant::filled:
+    case Plant::arguments:
     case Plant::bounds:
     case Plant::idle:
     case Plant::late: return;
@@ -37,8 +39,9 @@ void commit(Plant plant, const Reach& at) {
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::before: return change(at.out[0] - kPage);
     case Plant::input: return change(at.in[0]);
-    case Plant::heap: return write_to_blocks(false);
-    case Plant::freed: return write_to_blocks(true);
+    case Plant::heap: return write_to_blocks(behind);
+    case Plant::under: return write_to_blocks(before);
+    case Plant::freed: return write_to_blocks(freed);
     case Plant::scratch:
     case Plant::page: return change(at.behind_scratch);
     case Plant::closing: std::abort();

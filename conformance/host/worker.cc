@@ -413,7 +413,8 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
 }
 
 // Answers the letters in the order in which they stand.
-void answer_letters(Backends& backends, u64 memory, Arena& arena, Team& team, Channel& channel) {
+void answer_letters(
+    Backends& backends, const Work& work, Arena& arena, Team& team, Channel& channel) {
   char* const mail = reinterpret_cast<char*>(&channel);
   channel.answered = 0;
   for (u64 at = channel.letters; at != 0;) {
@@ -432,7 +433,8 @@ void answer_letters(Backends& backends, u64 memory, Arena& arena, Team& team, Ch
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       heap::fill(static_cast<char>(letter.filler));
       answer(backends, q);
-      if (letter.plant == Plant::bounds) broken(r, bounds_of_process(memory).c_str());
+      if (letter.plant == Plant::bounds)
+        broken(r, bounds_of_process(work.memory, work.variables).c_str());
       if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");
@@ -462,7 +464,7 @@ void serve(const Work& work) {
   u64 number = 0;
   while (write(kSocketFile, &number, sizeof number) == sizeof number &&
       read(kSocketFile, &number, sizeof number) == sizeof number && backends)
-    answer_letters(*backends, work.memory, arena, team, channel);
+    answer_letters(*backends, work, arena, team, channel);
   _exit(0);
 }
 

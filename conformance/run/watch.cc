@@ -1,10 +1,12 @@
 #include "conformance/run/watch.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "conformance/subjects/library_subject.h"
 #include "conformance/trial/properties.h"
@@ -33,6 +35,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::input, &kInputsUntouched, AnswerKind::ok, "input 0 was written, an element of it"},
     {Plant::heap, &kWritesInBounds, AnswerKind::protocol,
         "it wrote byte 1 after a block of 100 bytes of its heap"},
+    {Plant::under, &kWritesInBounds, AnswerKind::protocol,
+        "it wrote byte 1 before a block of 100 bytes of its heap"},
     {Plant::freed, &kWritesInBounds, AnswerKind::protocol,
         "it wrote byte 0 of a block of 100 bytes of its heap that it had freed"},
     {Plant::scratch, &kWritesInBounds, AnswerKind::ok, "memory beside scratch memory was written"},
@@ -47,7 +51,9 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "core 0, memory {1}, group own, end by 9, rights 0, rights 0, no new ones 1, filter 2"},
+        "variables {2}, core 0, memory {1}, group own, end by 9, rights 0, rights 0, no new ones 1, "
+        "filter 2"},
+    {Plant::arguments, &kReuse, AnswerKind::logic_error, "0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
@@ -65,6 +71,16 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         "it wrote to the judge's socket"},
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
 
+// How many variables a backend's environment has: all but those of this program.
+std::size_t variables() {
+  std::size_t n = 0;
+  for (char** e = environ; *e; ++e) {
+    const std::string_view entry = *e;
+    n += !entry.starts_with("LOCKSTEP_") && !entry.starts_with("_=");
+  }
+  return n;
+}
+
 // Whether an answer to this call shows the fault in the words that a report would give.
 bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memory_gib) {
   if (a.kind != canary.kind || !canary.shows(a)) return false;
@@ -74,8 +90,8 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memor
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
-  std::string said = fmt::format(
-      fmt::runtime(canary.says), behind, static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)));
+  std::string said = fmt::format(fmt::runtime(canary.says), behind,
+      static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables());
   if (told == said) return true;
   // A backend that has ended the program that holds it hides by which signal it ends itself.
   const std::size_t signal = said.find("SIG");
@@ -92,9 +108,12 @@ bool is_pair(const Item* i) {
   return is_small(i) && i->call.in.size() > 1 && i->call.in[0] == i->call.in[1];
 }
 
+bool has_attributes(const Item* i) { return is_small(i) && !i->call.attrs.empty(); }
+
 // Whether a sanitizer's heap, with guards of its own, takes the place of the guarded heap.
 bool is_elsewhere(const Canary& c) {
-  return ndarray::kInstrumented && (c.plant == Plant::heap || c.plant == Plant::freed);
+  return ndarray::kInstrumented &&
+      (c.plant == Plant::heap || c.plant == Plant::under || c.plant == Plant::freed);
 }
 
 Answers answers(Subject& subject, const Case& c, const Canary& canary) {
@@ -115,21 +134,29 @@ bool is_answered(Subject& subject, const Case& c) {
   return answers(subject, c, kNone)[0].ok() || answers(subject, c, kNone)[0].ok();
 }
 
-// @param pair a call whose first inputs have one type; nullptr: there is none
-void plant_all(Report& r, Subject& subject, const Case& call, const Case* pair, double memory_gib) {
-  if (!is_answered(subject, call)) return;
+// Calls in which faults are planted; nullptr: there is none.
+struct Calls {
+  const Case *any, *pair, *with_attributes;
+  const Case* of(Plant p) const {
+    return p == Plant::shared                      ? pair
+        : p == Plant::arguments && with_attributes ? with_attributes
+                                                   : any;
+  }
+};
+
+void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gib) {
+  if (!is_answered(subject, *calls.any)) return;
   for (const Canary& canary : kCanaries) {
-    if (!is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
-    if (canary.plant == Plant::shared && !pair) continue;
-    const Case& c = canary.plant == Plant::shared ? *pair : call;
-    Answers all = answers(subject, c, canary);
+    const Case* const c = calls.of(canary.plant);
+    if (!c || !is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
+    Answers all = answers(subject, *c, canary);
     if (all.empty()) continue;
     // One timeout on a slow machine does not mean that the fault went unnoticed.
-    if (all[0].kind == AnswerKind::timed_out) all = answers(subject, c, canary);
+    if (all[0].kind == AnswerKind::timed_out) all = answers(subject, *c, canary);
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
     of.noticed += std::any_of(all.begin(), all.end(),
-        [&](const Answer& a) { return is_shown(canary, c, a, memory_gib); });
+        [&](const Answer& a) { return is_shown(canary, *c, a, memory_gib); });
   }
 }
 
@@ -137,12 +164,14 @@ void plant_all(Report& r, Subject& subject, const Case& call, const Case* pair, 
 
 void plant_in_process(
     Report& r, Subject& subject, const std::vector<const Item*>& put, const Limits& limits) {
-  const auto item = std::find_if(put.begin(), put.end(), is_small);
-  const auto pair = std::find_if(put.begin(), put.end(), is_pair);
-  if (!subject.can_plant() || r.counts.passed < r.counts.executed || item == put.end()) return;
+  const auto call = [&](bool (*is_fit)(const Item*)) {
+    const auto item = std::find_if(put.begin(), put.end(), is_fit);
+    return item == put.end() ? nullptr : &(*item)->call;
+  };
+  const Calls calls{call(is_small), call(is_pair), call(has_attributes)};
+  if (!subject.can_plant() || r.counts.passed < r.counts.executed || !calls.any) return;
   try {
-    plant_all(
-        r, subject, (*item)->call, pair == put.end() ? nullptr : &(*pair)->call, limits.memory_gib);
+    plant_all(r, subject, calls, limits.memory_gib);
   } catch (const LoadCrash&) {
     // The library crashes while it is loaded once more. The property `closes` reports that.
   }
