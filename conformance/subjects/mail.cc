@@ -47,21 +47,22 @@ Slot type_slot(const Type& t) {
   return s;
 }
 
-// A host maps the mail once and the arena three times; neither takes memory before it is used.
-void require_addresses() {
-  constexpr u64 kLibraries = u64{1} << 30, kNeeded = kMail + 3 * kArena + kLibraries;
-  rlimit limit{};
-  getrlimit(RLIMIT_AS, &limit);
-  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < kNeeded)
-    throw std::runtime_error(fmt::format(
-        "a process that holds a backend needs {} KiB of addresses (ulimit -v allows {})",
-        kNeeded >> 10, limit.rlim_cur >> 10));
-}
-
 }  // namespace
 
+// A host maps the mail once and the arena three times; neither takes memory before it is used.
+std::string Mail::lack_of_addresses(u64 allowed) {
+  constexpr u64 kLibraries = u64{1} << 30, kNeeded = kMail + 3 * kArena + kLibraries;
+  if (allowed >= kNeeded) return "";
+  return fmt::format(
+      "a process that holds a backend needs {} KiB of addresses (ulimit -v allows {})",
+      kNeeded >> 10, allowed >> 10);
+}
+
 Mail::Mail() {
-  require_addresses();
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);  // none is the greatest number
+  if (const std::string lack = lack_of_addresses(limit.rlim_cur); !lack.empty())
+    throw std::runtime_error(lack);
   file_ = memory_file(kMail);
   void* m = mmap(nullptr, kMail, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (m == MAP_FAILED) {

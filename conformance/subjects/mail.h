@@ -22,6 +22,8 @@ class Mail {
   Mail();
   Mail(const Mail&) = delete;
   ~Mail();
+  /// What to say where a process may have so few bytes of addresses; empty if these are enough.
+  static std::string lack_of_addresses(u64 allowed);
   int file() const { return file_; }
   Channel& channel() { return *reinterpret_cast<Channel*>(shared_); }
 

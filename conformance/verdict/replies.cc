@@ -88,6 +88,8 @@ std::string read_back(std::vector<Question> questions, u64 number) {
     mail.explain(n, end);
     read += text_of(end);
   }
+  for (int bit = 30; bit <= 64; ++bit)
+    read += Mail::lack_of_addresses(bit < 64 ? u64{1} << bit : ~u64{0});
   return read;
 }
 
