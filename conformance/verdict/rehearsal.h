@@ -1,6 +1,6 @@
 /// @file
 /// The rehearsal: cases put to a subject that does everything right and notes what it is asked, and
-/// some of them to one whose outputs are wrong.
+/// some of them to one that often answers wrongly, in every way that a trial can tell.
 ///
 /// A mistake in what a property asks for weakens the judge, and no backend would show it: fewer
 /// runs of a plan, no other layout, one caller instead of four. Nor does a right backend show what
@@ -15,8 +15,9 @@
 namespace lockstep::judge {
 
 /// SHA-256 over all questions that properties ask about these cases, in this order, which of them
-/// then have something to judge, and what they find wrong about some of these cases if each output
-/// is. The same on every machine.
+/// then have something to judge, what they find wrong about some of these cases if many answers
+/// are, what is read back of replies, and which planted faults are noticed. The same on every
+/// machine.
 /// @param properties only these; an empty list means all
 std::string questions_hash(
     const std::vector<const Item*>& items, const std::vector<std::string>& properties = {});
