@@ -310,7 +310,7 @@ void judge_run_as_a_whole(Report& r, Subject& subject, const Selection& selectio
     const TrialPlan& plan, const std::vector<const Item*>& put,
     const std::map<std::string, WrongCall>& wrong, const Limits& limits) {
   try {
-    judge_silent(r, plan.silent);
+    judge_silent(r, plan.silent.unanswered);
     judge_wrong_calls(r, wrong);
     judge_refusals(r, subject, selection, put);
     plant_in_process(r, subject, put, limits);

@@ -213,6 +213,13 @@ TEST_F(Files, AreWrittenBehindLinksAndOpenOnesAsTheyAre) {
   expect_contains(text_of_file(file), "COMPLETE");
 }
 
+TEST_F(Failing, ASmallCallBeforeTheCasesIsNotForgotten) {
+  expect_end(words_in("check --op relu --tier 0 --timeout 0.5 --vectors '' --set fault=hang_first",
+                 {hostile("misbehaving")}),
+      1, {" violates graphs", "a small call before the cases got no answer"},
+      {{"HOSTILE_COUNTS", scratch.path("counts")}});
+}
+
 TEST(Verdicts, SayWhyAProgramDoesNotStart) {
   expect_end(words_in("check exec:/nonexistent/program --op relu --tier 0 --quiet --vectors ''"), 1,
       {"/nonexistent/program: not found", "\nCRASH  "});

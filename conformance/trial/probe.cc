@@ -191,8 +191,11 @@ std::vector<Probe::WayToRun> Probe::ways_to_run() {
   constexpr std::size_t kFew = 8;
   const bool shrinks = spelled_out() && t_.item->what != Item::vector;
   std::vector<WayToRun> ways;
-  const bool answers = std::none_of(graph().nodes.begin(), graph().nodes.end(),
-      [&](const CallGraph::Node& n) { return plan_.silent.contains(n.op->name); });
+  const bool answers =
+      std::none_of(graph().nodes.begin(), graph().nodes.end(), [&](const CallGraph::Node& n) {
+        return plan_.silent.unanswered.contains(n.op->name) ||
+            plan_.silent.unasked.contains(n.op->name);
+      });
   if (answers && (!compiles_ || shrinks || choice(12, kFew) == 0))
     ways.push_back({{}, false, true});
   if (!compiles_) return ways;

@@ -72,16 +72,17 @@ static bool is_silent(Subject& subject, const Case& c) {
   }
 }
 
-std::set<string_view> silent_operators(Subject& subject) {
+Silent silent_operators(Subject& subject) {
   constexpr std::size_t kMost = 3;
-  std::set<string_view> silent;
+  Silent silent;
   bool answered = false;
   for (const OpInfo* op : operators()) {
     const Case c = example_case(*op, 0);
     if (!subject.manifest().claims_call(c)) continue;
-    const bool asks_no_more = silent.size() >= (answered ? kMost : 1);
-    if (asks_no_more || is_silent(subject, c))
-      silent.insert(op->name);
+    if (silent.unanswered.size() >= (answered ? kMost : 1))
+      silent.unasked.insert(op->name);
+    else if (is_silent(subject, c))
+      silent.unanswered.insert(op->name);
     else
       answered = true;
   }

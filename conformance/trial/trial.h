@@ -81,6 +81,12 @@ struct Trial {
   const Answer* end() const;
 };
 
+/// Claimed operators without which graphs run call by call, because each hang takes long.
+struct Silent {
+  std::set<string_view> unanswered;  ///< a small call got no answer in time
+  std::set<string_view> unasked;     ///< after few of these, all that follow
+};
+
 /// The properties that put cases again, in the order of reports, each with its forced options.
 struct TrialPlan {
   struct Way {
@@ -90,7 +96,7 @@ struct TrialPlan {
   std::vector<Way> ways;
   std::string offered = {};  ///< by the subject, as by every process of the backend
   std::set<string_view> graph_operators = {};  ///< of the calls in graphs; none: all
-  std::set<string_view> silent = {};           ///< operators whose graphs do not run call by call
+  Silent silent = {};
 };
 
 /// The plan for some properties; an empty list means all. Adds a configuration to the subject for
@@ -99,9 +105,8 @@ struct TrialPlan {
 TrialPlan plan_for(Subject& subject, const std::vector<std::string>& properties,
     std::set<string_view> graph_operators = {});
 
-/// The claimed operators of which a small call got no answer in time, and, after few of these, all
-/// that follow: graphs that run call by call do without them, because each hang takes long.
-std::set<string_view> silent_operators(Subject& subject);
+/// The silent operators of a subject, of each of which it asks one call at most.
+Silent silent_operators(Subject& subject);
 
 /// Adds the configurations of a plan to another subject of the same backend.
 /// @throws LoadCrash if it states another manifest or offers other functions, by which it would be

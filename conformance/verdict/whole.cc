@@ -155,7 +155,7 @@ void miss_unplanted(Report& r) {
     for (const Property* p : kProperties) {
       const std::string name(p->name);
       // Of "*" properties of cases are judged without a case, and so without a canary.
-      const bool has_place = p->of_run() ? !violated(r, name) : op != "*";
+      const bool has_place = !violated(r, name) && (p->of_run() || op != "*");
       if (has_place && row.contains(name) && !r.canaries.contains(name)) r.canaries[name] = {1, 0};
     }
 }

@@ -256,13 +256,12 @@ constexpr Fault kFaults[] = {
     {"none"},
     {"segfault", cubes, [](const E&) { raise(SIGSEGV); }},
     {"abort", cubes, [](const E&) { std::abort(); }},
-    {"sometimes", cubes,
-        [](const E&) {
-          if (is_every_second) std::abort();
-        }},
+    {"sometimes", [](const E& e) { return is_every_second && cubes(e); },
+        [](const E&) { std::abort(); }},
     {"exit", cubes, [](const E&) { std::exit(0); }},
     {"overflow", cubes, [](const E&) { deeper(0); }},
     {"hang", relu, hang},
+    {"hang_first", [](const E&) { return is_first; }, hang},
     {"spin", relu, spin},
     {"allocate", cubes, [](const E&) { fill_memory(std::size_t{100} << 30); }},
     {"leak", cubes, leak},

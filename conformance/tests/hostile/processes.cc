@@ -27,7 +27,7 @@
 
 namespace lockstep::backend {
 
-bool is_every_second = false, offers_infer = true;
+bool is_every_second = false, is_first = false, offers_infer = true;
 
 namespace {
 
@@ -105,6 +105,7 @@ __attribute__((constructor)) void count_process() {
   std::ofstream(file, std::ios::app).put('x');
   const auto number = std::filesystem::file_size(file);
   is_every_second = number % 2 == 0;
+  is_first = number == 1;
   const char* die = std::getenv("HOSTILE_DIES");
   if (die && number > 1 && number <= 1 + std::strtoull(die, nullptr, 10)) std::exit(0);
   if (const char* some = std::getenv("HOSTILE_INFERS"))

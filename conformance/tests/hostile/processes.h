@@ -6,6 +6,8 @@ namespace lockstep::backend {
 
 /// Whether an even number of processes has loaded the library, as HOSTILE_COUNTS counts them.
 extern bool is_every_second;
+/// Whether no other process had loaded the library before.
+extern bool is_first;
 /// Whether this process offers infer(): one of the first HOSTILE_INFERS, if that is set.
 extern bool offers_infer;
 
