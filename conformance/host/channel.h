@@ -85,7 +85,7 @@ enum class Plant {
   beside,      ///< writes the word before output 0
   beyond,      ///< writes a page after the start of output 0, which must be smaller
   before,      ///< writes a page before the start of output 0, which must be smaller
-  input,       ///< writes an element of input 0
+  input,       ///< writes an element of each input
   heap,        ///< writes behind two blocks of the heap
   under,       ///< writes before a block of the heap
   freed,       ///< writes to two blocks of the heap that are freed
@@ -100,6 +100,8 @@ enum class Plant {
   filled,      ///< tells what scratch memory held, which a plan gets even if it asks for none
   arguments,   ///< tells how much of what prepare() was given is still there afterwards
   bounds,      ///< tells what its process may do
+  starting,    ///< starts a process
+  renumbered,  ///< starts a process by a call of the kernel with another number
   closing,     ///< ends the process when the backend is closed
 };
 

@@ -26,9 +26,6 @@ namespace {
 Arena* watched = nullptr;
 rlim_t size_at_limit = 0;  // of data and stack, in bytes, when their limit was set
 
-// Whether this kernel can have filters at all.
-bool can_filter() { return access("/proc/sys/kernel/seccomp/actions_avail", F_OK) == 0; }
-
 void note_fault(int number, siginfo_t* what, void*) {
   if (watched->let_through(static_cast<const char*>(what->si_addr))) {
     return;
@@ -145,7 +142,7 @@ std::string bounds_of_process(u64 memory, std::size_t variables) {
     else if (std::sscanf(line.c_str(), "NoNewPriv%c: %llu", name, &value) == 2)
       text += ", no new ones " + std::to_string(value);
     else if (std::sscanf(line.c_str(), "Seccom%c: %llu", name, &value) == 2)
-      text += ", filter " + std::to_string(can_filter() ? value : SECCOMP_MODE_FILTER);
+      text += ", filter " + std::to_string(value);
   }
   return text;
 }

@@ -1,5 +1,9 @@
 #include "conformance/host/plant.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 namespace lockstep::judge {
@@ -23,6 +27,17 @@ void write_to_blocks(BlockPlace place) {
   }
 }
 
+// A call of the kernel that starts a process: of programs for x32, or without the C library.
+#ifdef SYS_fork
+constexpr long kOtherFork = (1 << 30) + SYS_fork;
+#else
+constexpr long kOtherFork = SYS_clone;
+#endif
+
+void end_if_child(long process) {
+  if (process == 0) _exit(0);
+}
+
 }  // namespace
 
 void commit(Plant plant, const Reach& at) {
@@ -38,12 +53,16 @@ void commit(Plant plant, const Reach& at) {
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::before: return change(at.out[0] - kPage);
-    case Plant::input: return change(at.in[0]);
+    case Plant::input:
+      for (char* const tensor : at.in) change(tensor);
+      return;
     case Plant::heap: return write_to_blocks(behind);
     case Plant::under: return write_to_blocks(before);
     case Plant::freed: return write_to_blocks(freed);
     case Plant::scratch:
     case Plant::page: return change(at.behind_scratch);
+    case Plant::starting: return end_if_child(fork());
+    case Plant::renumbered: return end_if_child(syscall(kOtherFork, SIGCHLD, 0, 0, 0, 0));
     case Plant::closing: std::abort();
     case Plant::second_run:
       if (at.run == 2) change(at.out[0]);

@@ -29,7 +29,10 @@ struct Canary {
 bool shows_change(const Answer& a) { return a.changed_run > 0; }
 bool shows_unsteady(const Answer& a) { return a.unsteady; }
 
-// The last four come last because they end the process.
+constexpr char kStarts[] =
+    "the backend's process was killed by SIGSYS, because it started a process too many";
+
+// The last ones come last because they end the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok,
                                     "memory of output 0 was written, 4 bytes before its memory"},
     {Plant::input, &kInputsUntouched, AnswerKind::ok, "input 0 was written, an element of it"},
@@ -67,6 +70,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::before, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of output 0, 4096 bytes "
         "before its memory"},
+    {Plant::starting, &kCloses, AnswerKind::crashed, kStarts},
+    {Plant::renumbered, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
         "it wrote to the judge's socket"},
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
@@ -138,9 +143,9 @@ bool is_answered(Subject& subject, const Case& c) {
 struct Calls {
   const Case *any, *pair, *with_attributes;
   const Case* of(Plant p) const {
-    return p == Plant::shared                      ? pair
-        : p == Plant::arguments && with_attributes ? with_attributes
-                                                   : any;
+    return p == Plant::shared || (p == Plant::input && pair) ? pair
+        : p == Plant::arguments && with_attributes           ? with_attributes
+                                                             : any;
   }
 };
 

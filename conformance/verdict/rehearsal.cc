@@ -60,21 +60,6 @@ std::string text_of(const Question& q) {
   return s + "\n";
 }
 
-// Makes elements wrong in a pattern along the last axis of each output, which findings name.
-void change_values(Answer& a, const Question& q) {
-  constexpr i64 kLongest = 16;
-  for (int k = 0; k < q.outputs(); ++k) {
-    const Shape& s = q.output(k).shape;
-    const i64 last = s.size == 0 ? 1 : s[s.size - 1];
-    i64 period = 1;
-    while (period < kLongest && 2 * period < last) period *= 2;
-    std::vector<i32>& out = a.out[static_cast<std::size_t>(k)];
-    for (i64 i = 0; i < std::ssize(out); ++i)
-      if (i % last % period == static_cast<i64>(q.call->seed % static_cast<u64>(period)))
-        out[static_cast<std::size_t>(i)] ^= 1;
-  }
-}
-
 // Ends the process in one of the ways in which a subject notices it.
 void end_process(Answer& a, u64 draw) {
   constexpr AnswerKind kEnds[] = {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::protocol,
@@ -107,7 +92,9 @@ void spoil(Answer& a, const Question& q, u64 draw) {
   switch (draw % ways) {
     case right: return;
     case value: out[draw / ways % out.size()] ^= 1; return;
-    case values: return change_values(a, q);
+    case values:
+      for (i32& v : out) v ^= 1;
+      return;
     case poison: out[draw / ways % out.size()] = q.run.poison; return;
     case beside: a.out_damage = "memory of an output was written"; return;
     case input: a.in_damage = "an input was written"; return;
