@@ -85,7 +85,8 @@ enum class Plant {
   beside,      ///< writes the word before output 0
   beyond,      ///< writes a page after the start of output 0, which must be smaller
   before,      ///< writes a page before the start of output 0, which must be smaller
-  input,       ///< writes an element of each input
+  past_input,  ///< writes a page after the start of input 0, which must be smaller
+  input,       ///< writes an element of input 0
   heap,        ///< writes behind two blocks of the heap
   under,       ///< writes before a block of the heap
   freed,       ///< writes to two blocks of the heap that are freed

@@ -120,7 +120,7 @@ void forbid_processes() {
   filter_starts(SECCOMP_RET_KILL_PROCESS, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
-std::string bounds_of_process(u64 memory, std::size_t variables) {
+std::string bounds_of_process(u64 memory) {
   // Rights to read and write files, which renounce_rights() leaves.
   constexpr unsigned long long kFiles = (1u << (CAP_FSETID + 1)) - 1;
   rlimit core{}, data{};
@@ -128,8 +128,7 @@ std::string bounds_of_process(u64 memory, std::size_t variables) {
   getrlimit(RLIMIT_DATA, &data);
   int death = 0;
   prctl(PR_GET_PDEATHSIG, &death);
-  std::string text = "variables " + std::to_string(variables) + ", core " +
-      std::to_string(core.rlim_max) + ", memory " +
+  std::string text = "core " + std::to_string(core.rlim_max) + ", memory " +
       (memory == 0 || data.rlim_cur <= size_at_limit + memory ? std::to_string(memory) : "more") +
       ", group " + (getpgrp() == getpid() ? "own" : "of others") + ", end by " +
       std::to_string(death);

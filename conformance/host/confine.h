@@ -24,8 +24,7 @@ void forbid_processes();
 
 /// What this process may do after all that, as the kernel tells it.
 /// @param memory the `bytes` of limit_data()
-/// @param variables of the environment with which it began
-std::string bounds_of_process(u64 memory, std::size_t variables);
+std::string bounds_of_process(u64 memory);
 
 /// From now on notes in the arena's present reply why a signal ends this process. Notes a write to
 /// an input, too, and lets it go on.

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -45,11 +46,17 @@ std::size_t variables() {
   return n;
 }
 
+// Open files, without the one by which they are listed.
+std::size_t files() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all))) - 1;
+}
+
 [[noreturn]] void run_library(u64 memory, char** words) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   renounce_rights(true);
-  Work work{*words, {{}}, variables(), memory};
+  Work work{*words, {{}}, variables(), files(), memory};
   while (*++words) {
     if (std::strcmp(*words, "--") == 0) {
       work.configs.emplace_back();

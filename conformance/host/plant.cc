@@ -53,9 +53,8 @@ void commit(Plant plant, const Reach& at) {
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::before: return change(at.out[0] - kPage);
-    case Plant::input:
-      for (char* const tensor : at.in) change(tensor);
-      return;
+    case Plant::past_input: return change(at.in[0] + kPage);
+    case Plant::input: return change(at.in[0]);
     case Plant::heap: return write_to_blocks(behind);
     case Plant::under: return write_to_blocks(before);
     case Plant::freed: return write_to_blocks(freed);

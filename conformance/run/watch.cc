@@ -54,7 +54,7 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, core 0, memory {1}, group own, end by 9, rights 0, rights 0, no new ones 1, "
+        "variables {2}, files 5, core 0, memory {1}, group own, end by 9, rights 0, rights 0, no new ones 1, "
         "filter 2"},
     {Plant::arguments, &kReuse, AnswerKind::logic_error, "0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
@@ -70,6 +70,9 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::before, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of output 0, 4096 bytes "
         "before its memory"},
+    {Plant::past_input, &kInputsUntouched, AnswerKind::crashed,
+        "the backend's process was killed by SIGSEGV touching memory of input 0, {3} bytes after its "
+        "memory"},
     {Plant::starting, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::renumbered, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
@@ -90,13 +93,15 @@ std::size_t variables() {
 bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memory_gib) {
   if (a.kind != canary.kind || !canary.shows(a)) return false;
   constexpr int kBitsOfGib = 30;
-  const Type y = c.op->infer(c.attributes(), c.types())[0];
-  const i64 behind = static_cast<i64>(kPage) - volume(y.shape) * static_cast<i64>(sizeof(i32));
+  const auto behind = [](const Type& t) {
+    return static_cast<i64>(kPage) - volume(t.shape) * static_cast<i64>(sizeof(i32));
+  };
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
-  std::string said = fmt::format(fmt::runtime(canary.says), behind,
-      static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables());
+  std::string said =
+      fmt::format(fmt::runtime(canary.says), behind(c.op->infer(c.attributes(), c.types())[0]),
+          static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]));
   if (told == said) return true;
   // A backend that has ended the program that holds it hides by which signal it ends itself.
   const std::size_t signal = said.find("SIG");
@@ -143,9 +148,9 @@ bool is_answered(Subject& subject, const Case& c) {
 struct Calls {
   const Case *any, *pair, *with_attributes;
   const Case* of(Plant p) const {
-    return p == Plant::shared || (p == Plant::input && pair) ? pair
-        : p == Plant::arguments && with_attributes           ? with_attributes
-                                                             : any;
+    return p == Plant::shared                      ? pair
+        : p == Plant::arguments && with_attributes ? with_attributes
+                                                   : any;
   }
 };
 
