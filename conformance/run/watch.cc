@@ -54,8 +54,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, files 5, core 0, memory {1}, group own, end by 9, rights 0, rights 0, no new ones 1, "
-        "filter 2"},
+        "variables {2}, files 5, core 0, memory {1}, group own, end by 9, rights 0, rights 0, "
+        "no new ones 1, filter 2"},
     {Plant::arguments, &kReuse, AnswerKind::logic_error, "0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
@@ -71,8 +71,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         "the backend's process was killed by SIGSEGV touching memory of output 0, 4096 bytes "
         "before its memory"},
     {Plant::past_input, &kInputsUntouched, AnswerKind::crashed,
-        "the backend's process was killed by SIGSEGV touching memory of input 0, {3} bytes after its "
-        "memory"},
+        "the backend's process was killed by SIGSEGV touching memory of input 0, {3} bytes after "
+        "its memory"},
     {Plant::starting, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::renumbered, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
