@@ -82,28 +82,29 @@ struct GraphLetter {
 /// A fault that the host commits in the backend's place, to see whether it is noticed.
 enum class Plant {
   none,
-  beside,      ///< writes the word before output 0
-  beyond,      ///< writes a page after the start of output 0, which must be smaller
-  before,      ///< writes a page before the start of output 0, which must be smaller
-  past_input,  ///< writes a page after the start of input 0, which must be smaller
-  input,       ///< writes an element of input 0
-  heap,        ///< writes behind two blocks of the heap
-  under,       ///< writes before a block of the heap
-  freed,       ///< writes to two blocks of the heap that are freed
-  scratch,     ///< writes behind scratch memory, which a plan gets even if it asks for none
-  page,        ///< the same behind scratch memory of whole pages
-  late,        ///< writes output 0 when execute() has returned
-  second_run,  ///< changes output 0 in the second run of a plan
-  later_run,   ///< changes output 0 in later runs of a plan
-  shared,      ///< the same where two inputs share memory
-  idle,        ///< computes nothing in runs after the first
-  uncounted,   ///< overwrites the number of answers
-  filled,      ///< tells what scratch memory held, which a plan gets even if it asks for none
-  arguments,   ///< tells how much of what prepare() was given is still there afterwards
-  bounds,      ///< tells what its process may do
-  starting,    ///< starts a process
-  renumbered,  ///< starts a process by a call of the kernel with another number
-  closing,     ///< ends the process when the backend is closed
+  beside,       ///< writes the word before output 0
+  beyond,       ///< writes a page after the start of output 0, which must be smaller
+  before,       ///< writes a page before the start of output 0, which must be smaller
+  past_input,   ///< writes a page after the start of input 0, which must be smaller
+  input,        ///< writes an element of input 0
+  heap,         ///< writes behind two blocks of the heap
+  under,        ///< writes before a block of the heap
+  freed,        ///< writes to two blocks of the heap that are freed
+  scratch,      ///< writes behind scratch memory, which a plan gets even if it asks for none
+  page,         ///< the same behind scratch memory of whole pages
+  late,         ///< writes output 0 when execute() has returned
+  second_run,   ///< changes output 0 in the second run of a plan
+  later_run,    ///< changes output 0 in later runs of a plan
+  shared,       ///< the same where two inputs share memory
+  idle,         ///< computes nothing in runs after the first
+  uncounted,    ///< overwrites the number of answers
+  filled,       ///< tells what scratch memory held, which a plan gets even if it asks for none
+  arguments,    ///< tells how much of what prepare() was given is still there afterwards
+  bounds,       ///< tells what its process may do
+  starting,     ///< starts a process
+  renumbered,   ///< starts a process by a call of the kernel with another number
+  freed_twice,  ///< frees a block of the heap twice
+  closing,      ///< ends the process when the backend is closed
 };
 
 struct Letter {

@@ -129,7 +129,7 @@ std::string bounds_of_process(u64 memory) {
   int death = 0;
   prctl(PR_GET_PDEATHSIG, &death);
   std::string text = "core " + std::to_string(core.rlim_max) + ", memory " +
-      (memory == 0 || data.rlim_cur <= size_at_limit + memory ? std::to_string(memory) : "more") +
+      (memory == 0 || data.rlim_max <= size_at_limit + memory ? std::to_string(memory) : "more") +
       ", group " + (getpgrp() == getpid() ? "own" : "of others") + ", end by " +
       std::to_string(death);
   std::ifstream status("/proc/self/status");

@@ -18,13 +18,21 @@ void change(char* at) {
 // compiler must neither see this nor leave out what is written before free().
 enum BlockPlace { before, behind, freed };
 void write_to_blocks(BlockPlace place) {
+  constexpr std::ptrdiff_t kMark = 16;  // bytes before a block, by which the heap knows it
   for (const std::ptrdiff_t bytes : {100, 200}) {
     char* volatile block = static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes)));
     if (place == freed) std::free(block);
-    volatile char& at = block[place == before ? -1 : place == behind ? bytes : 0];
+    volatile char& at = block[place == before ? -kMark : place == behind ? bytes : 0];
     at = static_cast<char>(at ^ 1);
     if (place != freed) std::free(block);
   }
+}
+
+void free_twice() {
+  char* volatile block = static_cast<char*>(std::malloc(1));
+  char* volatile same = block;
+  std::free(block);
+  std::free(same);
 }
 
 // A call of the kernel that starts a process: of programs for x32, or without the C library.
@@ -62,6 +70,7 @@ void commit(Plant plant, const Reach& at) {
     case Plant::page: return change(at.behind_scratch);
     case Plant::starting: return end_if_child(fork());
     case Plant::renumbered: return end_if_child(syscall(kOtherFork, SIGCHLD, 0, 0, 0, 0));
+    case Plant::freed_twice: return free_twice();
     case Plant::closing: std::abort();
     case Plant::second_run:
       if (at.run == 2) change(at.out[0]);

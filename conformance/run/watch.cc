@@ -39,7 +39,7 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::heap, &kWritesInBounds, AnswerKind::protocol,
         "it wrote byte 1 after a block of 100 bytes of its heap"},
     {Plant::under, &kWritesInBounds, AnswerKind::protocol,
-        "it wrote byte 1 before a block of 100 bytes of its heap"},
+        "it wrote byte 16 before a block of 100 bytes of its heap"},
     {Plant::freed, &kWritesInBounds, AnswerKind::protocol,
         "it wrote byte 0 of a block of 100 bytes of its heap that it had freed"},
     {Plant::scratch, &kWritesInBounds, AnswerKind::ok, "memory beside scratch memory was written"},
@@ -75,6 +75,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         "its memory"},
     {Plant::starting, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::renumbered, &kCloses, AnswerKind::crashed, kStarts},
+    {Plant::freed_twice, &kWritesInBounds, AnswerKind::crashed,
+        "the backend's process was killed by SIGABRT"},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
         "it wrote to the judge's socket"},
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
@@ -123,7 +125,8 @@ bool has_attributes(const Item* i) { return is_small(i) && !i->call.attrs.empty(
 // Whether a sanitizer's heap, with guards of its own, takes the place of the guarded heap.
 bool is_elsewhere(const Canary& c) {
   return ndarray::kInstrumented &&
-      (c.plant == Plant::heap || c.plant == Plant::under || c.plant == Plant::freed);
+      (c.plant == Plant::heap || c.plant == Plant::under || c.plant == Plant::freed ||
+          c.plant == Plant::freed_twice);
 }
 
 Answers answers(Subject& subject, const Case& c, const Canary& canary) {
