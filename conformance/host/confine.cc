@@ -126,12 +126,9 @@ std::string bounds_of_process(u64 memory) {
   rlimit core{}, data{};
   getrlimit(RLIMIT_CORE, &core);
   getrlimit(RLIMIT_DATA, &data);
-  int death = 0;
-  prctl(PR_GET_PDEATHSIG, &death);
   std::string text = "core " + std::to_string(core.rlim_max) + ", memory " +
       (memory == 0 || data.rlim_max <= size_at_limit + memory ? std::to_string(memory) : "more") +
-      ", group " + (getpgrp() == getpid() ? "own" : "of others") + ", end by " +
-      std::to_string(death);
+      ", group " + (getpgrp() == getpid() ? "own" : "of others");
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     char name[16];

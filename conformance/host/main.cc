@@ -40,23 +40,24 @@ void usage() {
       stderr);
 }
 
-std::size_t variables() {
-  std::size_t n = 0;
-  while (environ[n]) ++n;
-  return n;
-}
-
-// Open files, without the one by which they are listed.
-std::size_t files() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all))) - 1;
+// The variables of the environment, the open files without the one by which they are listed, and
+// the signal that comes when the keeper has ended.
+std::string beginning() {
+  std::size_t variables = 0;
+  while (environ[variables]) ++variables;
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  int signal_number = 0;
+  prctl(PR_GET_PDEATHSIG, &signal_number);
+  return "variables " + std::to_string(variables) + ", files " +
+      std::to_string(std::distance(begin(files), end(files)) - 1) + ", end by " +
+      std::to_string(signal_number);
 }
 
 [[noreturn]] void run_library(u64 memory, char** words) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   renounce_rights(true);
-  Work work{*words, {{}}, variables(), files(), memory};
+  Work work{*words, {{}}, beginning(), memory};
   while (*++words) {
     if (std::strcmp(*words, "--") == 0) {
       work.configs.emplace_back();

@@ -412,12 +412,6 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
   return backends;
 }
 
-// How the process began, and what it may do.
-std::string bounds_of(const Work& work) {
-  return "variables " + std::to_string(work.variables) + ", files " + std::to_string(work.files) +
-      ", " + bounds_of_process(work.memory);
-}
-
 // Answers the letters in the order in which they stand.
 void answer_letters(
     Backends& backends, const Work& work, Arena& arena, Team& team, Channel& channel) {
@@ -439,7 +433,8 @@ void answer_letters(
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       heap::fill(static_cast<char>(letter.filler));
       answer(backends, q);
-      if (letter.plant == Plant::bounds) broken(r, bounds_of(work).c_str());
+      if (letter.plant == Plant::bounds)
+        broken(r, (work.beginning + ", " + bounds_of_process(work.memory)).c_str());
       if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string_view>
 
 #include "conformance/subjects/library_subject.h"
@@ -54,7 +53,7 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, files 5, core 0, memory {1}, group own, end by 9, rights 0, rights 0, "
+        "variables {2}, files 5, end by 9, core 0, memory {1}, group own, rights 0, rights 0, "
         "no new ones 1, filter 2"},
     {Plant::arguments, &kReuse, AnswerKind::logic_error, "0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
@@ -101,13 +100,16 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memor
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
-  std::string said =
+  const std::string said =
       fmt::format(fmt::runtime(canary.says), behind(c.op->infer(c.attributes(), c.types())[0]),
           static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]));
   if (told == said) return true;
   // A backend that has ended the program that holds it hides by which signal it ends itself.
   const std::size_t signal = said.find("SIG");
-  return signal != said.npos && told == said.replace(signal, std::strlen("SIGSEGV"), "SIGKILL");
+  if (signal == said.npos) return false;
+  const std::size_t end = said.find_first_of(" ,", signal);
+  const bool has_place = end != said.npos && said[end] == ' ';
+  return told == said.substr(0, signal) + "SIGKILL" + (has_place ? said.substr(end) : "");
 }
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
