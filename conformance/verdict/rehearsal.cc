@@ -115,7 +115,7 @@ void spoil(Answer& a, const Question& q, u64 draw) {
 // The same for a question whose answer has no outputs.
 void spoil_refusal(Answer& a, u64 draw) {
   enum { accepted, label, error, types, end, right };
-  switch (draw % (2 * right)) {
+  switch (draw % (2 * u64{right})) {
     case accepted: a = {}; return;
     case label: a.label = "a.label"; return;
     case error: a.kind = AnswerKind::runtime_error; return;
@@ -267,7 +267,8 @@ std::string questions_hash(
 }
 
 std::string words_hash() {
-  const Tensor right{{{3, 70, 2}, 8}, std::vector<i32>(3 * 70 * 2)};
+  const Type type{{3, 70, 2}, 8};
+  const Tensor right{type, std::vector<i32>(static_cast<std::size_t>(volume(type.shape)))};
   const Shape& shape = right.type.shape;
   std::string words;
   const auto say = [&](const auto& is_wrong) {
