@@ -52,12 +52,15 @@ client::Graph graph_of(const Letter& outer, const GraphLetter& letter,
   return graph;
 }
 
+// What stands then in arrays that a backend was given.
+constexpr int64_t kSpoilt = -1;
+constexpr char kBlank = '?';
+
 // Overwrites the arrays that prepare() or compile() was given, because they live only until it
 // returns.
 void spoil(std::string& op, const client::Attributes& attrs) {
-  constexpr int64_t kSpoilt = -1;
   const auto blank = [](const char* text) {
-    if (text) std::memset(const_cast<char*>(text), '?', std::strlen(text));
+    if (text) std::memset(const_cast<char*>(text), kBlank, std::strlen(text));
   };
   blank(op.c_str());
   for (const ls_attr& a : attrs.rows()) {
@@ -67,7 +70,6 @@ void spoil(std::string& op, const client::Attributes& attrs) {
   }
 }
 void spoil(std::vector<Slot>& types) {
-  constexpr int64_t kSpoilt = -1;
   for (Slot& s : types) {
     std::fill_n(s.shape, s.rank, kSpoilt);
     std::fill_n(s.stride, s.rank, kSpoilt);
@@ -77,10 +79,10 @@ void spoil(std::vector<Slot>& types) {
 // Numbers and characters that were not overwritten.
 std::size_t left_of(const client::Call& call, const std::vector<Slot>& types) {
   const auto letters = [](std::string_view text) {
-    return text.size() - static_cast<std::size_t>(std::count(text.begin(), text.end(), '?'));
+    return text.size() - static_cast<std::size_t>(std::count(text.begin(), text.end(), kBlank));
   };
   const auto numbers = [](const int64_t* first, std::size_t n) {
-    return n - static_cast<std::size_t>(std::count(first, first + n, -1));
+    return n - static_cast<std::size_t>(std::count(first, first + n, kSpoilt));
   };
   std::size_t n = letters(call.op);
   for (const ls_attr& a : call.attrs.rows())

@@ -88,7 +88,7 @@ enum class Plant {
   past_input,   ///< writes a page after the start of input 0, which must be smaller
   input,        ///< writes an element of input 0
   heap,         ///< writes behind two blocks of the heap
-  under,        ///< writes before a block of the heap
+  under,        ///< writes before two blocks of the heap
   freed,        ///< writes to two blocks of the heap that are freed
   scratch,      ///< writes behind scratch memory, which a plan gets even if it asks for none
   page,         ///< the same behind scratch memory of whole pages

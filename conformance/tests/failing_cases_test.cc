@@ -220,6 +220,14 @@ TEST_F(Failing, ASmallCallBeforeTheCasesIsNotForgotten) {
       {{"HOSTILE_COUNTS", scratch.path("counts")}});
 }
 
+// Its calls are wrong in the third run of a plan, which only a graph has among these properties.
+TEST_F(Failing, ACallThatIsWrongOnlyInGraphsIsNotForgotten) {
+  const Words words = words_in("check --op relu --tier 0 --vectors ''",
+      {hostile("misbehaving"), "--set", "fault=wears", "--property", "graphs,matches_reference"});
+  expect_end(words, 1,
+      {"relu violates graphs", "a call of a graph was wrong by itself, and no case was: relu"});
+}
+
 TEST(Verdicts, SayWhyAProgramDoesNotStart) {
   expect_end(words_in("check exec:/nonexistent/program --op relu --tier 0 --quiet --vectors ''"), 1,
       {"/nonexistent/program: not found", "\nCRASH  "});

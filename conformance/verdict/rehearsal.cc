@@ -61,7 +61,7 @@ std::string text_of(const Question& q) {
 }
 
 // Ends the process in one of the ways in which a subject notices it.
-void end_process(Answer& a, u64 draw) {
+void give_no_answer(Answer& a, u64 draw) {
   constexpr AnswerKind kEnds[] = {AnswerKind::crashed, AnswerKind::timed_out, AnswerKind::protocol,
       AnswerKind::printed, AnswerKind::broken_channel};
   a = {.kind = kEnds[draw % std::size(kEnds)], .message = "in a rehearsal"};
@@ -107,7 +107,7 @@ void spoil(Answer& a, const Question& q, u64 draw) {
     case types: a.types = {{{1, 2}, static_cast<int>(draw / ways % 2)}}; return;
     case sizes: out.push_back(0); return;
     case end:
-      if (draw / ways % kFewEnd == 0) end_process(a, draw / ways / kFewEnd);
+      if (draw / ways % kFewEnd == 0) give_no_answer(a, draw / ways / kFewEnd);
       return;
   }
 }
@@ -120,7 +120,7 @@ void spoil_refusal(Answer& a, u64 draw) {
     case label: a.label = "a.label"; return;
     case error: a.kind = AnswerKind::runtime_error; return;
     case types: a.types.push_back({{1}, 1}); return;
-    case end: return end_process(a, draw / right);
+    case end: return give_no_answer(a, draw / right);
     default: return;
   }
 }

@@ -152,7 +152,8 @@ void miss_unplanted(Report& r);
 /// the cases: no graph with one of them ran call by call.
 void judge_silent(Report& r, const std::set<string_view>& silent);
 
-/// Blames operators of which a call in a graph was wrong by itself although all their cases passed.
+/// In a whole run, blames operators of which a call in a graph was wrong by itself although all
+/// their cases had right values and passed.
 /// @param wrong the first such call of each, by operator
 void judge_wrong_calls(Report& r, const std::map<std::string, WrongCall>& wrong);
 

@@ -136,15 +136,18 @@ void judge_silent(Report& r, const std::set<string_view>& silent) {
 }
 
 void judge_wrong_calls(Report& r, const std::map<std::string, WrongCall>& wrong) {
-  for (const auto& [op, call] : wrong) {
+  if (is_prefix(r) || r.part.of > 1) return;
+  const auto is_right = [&](const std::string& op) {
     const auto row = r.cells.find(op);
-    const bool is_right = row != r.cells.end() && r.executed_legal.contains(op) &&
-        std::all_of(row->second.begin(), row->second.end(),
-            [](const auto& cell) { return cell.second.failed == 0; });
-    if (is_right)
+    if (row == r.cells.end() || !row->second.contains(std::string(kMatchesReference.name)))
+      return false;
+    return std::all_of(row->second.begin(), row->second.end(),
+        [](const auto& cell) { return cell.second.failed == 0; });
+  };
+  for (const auto& [op, call] : wrong)
+    if (is_right(op))
       judge_run(r, op, std::string(kGraphs.name),
           "a call of a graph was wrong by itself, and no case was: " + call.id + ": " + call.text);
-  }
 }
 
 void miss_unplanted(Report& r) {
