@@ -290,7 +290,7 @@ class PixelConv2d : public KernelPlan {
   }
 
   /// Where the slots of a block lie: each continues from one row of outputs into the next, over the
-  /// pixels between them, or stays in its row.
+  /// pixels between them, or stays in its row. Slots of equal heights are multiplied two at a time.
   struct SlotPlan {
     i64 height, count, in_row;  ///< slots in a row; 0 if they continue
   };
@@ -299,7 +299,9 @@ class PixelConv2d : public KernelPlan {
     const i64 in_row = ceil_div(y_.dim(3), most), height = ceil_div(y_.dim(3), in_row);
     if (!dot_.pixels->are_equal && rows * in_row * max(height, kLeastHeight) < places)
       return {height, rows * in_row, in_row};
-    return {ceil_div(places, slots), slots, 0};
+    const i64 in_pairs = dot_.pixels->are_equal && slots > 1 ? slots + slots % 2 : slots;
+    const i64 high = ceil_div(places, in_pairs);
+    return {high, ceil_div(places, high), 0};
   }
 
   // All slots have equal heights; the last one that continues also reads some pixels whose outputs
@@ -307,7 +309,8 @@ class PixelConv2d : public KernelPlan {
   void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
     const i64 places = (rows - 1) * lines_.pitch + y_.dim(3);
     const SlotPlan s = plan_slots(places, rows);
-    const i64 height = s.height, slots = s.count, width = even_part(slots, kPixelSlots);
+    const i64 height = s.height, slots = s.count, part = even_part(slots, kPixelSlots);
+    const i64 width = dot_.pixels->are_equal ? part + part % 2 : part;
     const i64 widths = ceil_div(slots, width), parts = ceil_div(outputs(), outputs_per_item_);
     const i64 macs = chunks() * kPixelBytes * outputs_per_item_ * width * height;
     pool_->run(

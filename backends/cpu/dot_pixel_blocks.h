@@ -13,11 +13,12 @@ namespace {
 template <class Set, class Unit> struct PixelProducts : PixelLoops<Set> {
   using Base = PixelLoops<Set>;
   using Base::kRowBytes, Base::kTile, Base::kTileBytes;
-  using typename Base::Finishing;
   using Product = typename Base::template Product<2>;
+  using Finishing = typename Base::template Finishing<true>;
 
   // Registers: sums of [tile][slot] of two slots, weights of a tile, pixels of a slot.
   static constexpr int kWeights = 4, kPixels = 6;
+  static constexpr int kAtOnce = 8;  ///< pixels that become outputs while a chunk is multiplied
 
   static void configure(int height) {
     TileConfig c{.palette = 1, .start_row = 0, .reserved = {}, .row_bytes = {}, .rows = {}};
@@ -31,18 +32,17 @@ template <class Set, class Unit> struct PixelProducts : PixelLoops<Set> {
   /// Computes half the outputs of a product; so many `turns` also make outputs of all earlier sums.
   template <int S>
   static void multiply(const PixelBlock& b, Product& p, int half, int turns, Finishing& rest) {
-    const uint32_t* const start = b.start + p.panel * kPixelChannels + int64_t{half} * 2 * kTile;
-    Unit::template load<0>(start, 0);
-    Unit::template load<2>(start + kTile, 0);
-    if constexpr (S > 1) Unit::template load<1>(start, 0);
-    if constexpr (S > 1) Unit::template load<3>(start + kTile, 0);
+    Unit::template zero<0>();
+    Unit::template zero<2>();
+    if constexpr (S > 1) Unit::template zero<1>();
+    if constexpr (S > 1) Unit::template zero<3>();
     const Slot* const slots = b.slots + p.slot;
     const int64_t half_bytes = b.chunks * 2 * kTileBytes;
     const uint8_t* weights = b.weights + (p.panel * 2 + half) * half_bytes;
     // A share of the weights of the next panel is fetched meanwhile.
     const uint8_t* next = weights + 2 * half_bytes + p.slot / 2 * b.lines_ahead * kRowBytes;
     const int parts = static_cast<int>(b.chunks) * turns;
-    const int pixels = (rest.left() + parts - 1) / parts;
+    const int least = (rest.left() + parts - 1) / parts, pixels = least < kAtOnce ? kAtOnce : least;
     for (int64_t c = 0; c < b.chunks; ++c, weights += 2 * kTileBytes) {
       Unit::template load<6>(slots[0].cells + b.offset[c], b.pixel);
       Unit::template load<4>(weights, kRowBytes);

@@ -10,13 +10,14 @@ namespace {
 template <class Set> struct PixelTiles : PixelLoops<Set> {
   using Base = PixelLoops<Set>;
   using Base::kRowBytes, Base::kTile, Base::kTileBytes, Base::kTiles, Base::load, Base::store;
-  using typename Base::Finishing, typename Base::Words;
+  using typename Base::Words;
 
   static constexpr int kRows = 12, kHalf = kTiles / 2;  ///< pixels and tiles with sums in registers
   static constexpr int kSlots = 4;                      ///< that share weights in the first cache
   static constexpr int64_t kChunks = 9;                 ///< whose weights the first cache holds
   static constexpr int64_t kWordBytes = sizeof(Word);
   using Product = typename Base::template Product<kSlots>;
+  using Finishing = typename Base::template Finishing<false>;
 
   /// Adds the products of some chunks to the sums of half the outputs of a slot, or begins these
   /// sums. Meanwhile it fetches a share of the weights of the next panel.

@@ -28,7 +28,8 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
   };
 
   /// Makes outputs of the sums of a product, some pixels at a time.
-  class Finishing {
+  /// @tparam kAddsStart whether the sums lack their start values
+  template <bool kAddsStart> class Finishing {
    public:
     explicit Finishing(const PixelBlock& b)
         : b_(b),
@@ -91,9 +92,13 @@ template <class Set> struct PixelLoops : Surfaces<Set> {
     void bytes(const uint32_t* sums, int32_t* to, const int32_t* added, int count) const {
       const Words shift = static_cast<uint32_t>(sum_.shift) - Words{};
       const Rescale sum = sum_, total = total_;
+      Words start[kTiles];
+      for (int64_t t = 0; kAddsStart && t < kTiles; ++t)
+        start[t] = load(b_.start + panel_ * kPixelChannels + t * kTile);
       for (; count > 0; --count, sums += kTile, to += kWide ? b_.place : kPixelWords) {
         const auto tile = [&](int64_t t) {
-          return Set::shifted(load(sums + t * kPixelRows * kTile), shift);
+          const Words v = load(sums + t * kPixelRows * kTile);
+          return Set::shifted(kAddsStart ? v + start[t] : v, shift);
         };
         Words out = clamped(
             Set::halves_narrowed(Set::halved(tile(0), tile(1)), Set::halved(tile(2), tile(3))),
