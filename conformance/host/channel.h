@@ -46,9 +46,10 @@ enum Code { kOk, kLogic, kRuntime, kUnsupported, kBroken };
 struct Reply {
   int code = kOk;
   char label[64]{}, text[256]{}, path[128]{};
-  i64 threads = 0;        ///< as many as the backend says it uses
-  bool unsteady = false;  ///< a caller got different outputs for the same call
-  int changed_run = 0;    ///< the first run whose outputs changed for the same values; 0: none
+  i64 threads = 0;          ///< as many as the backend says it uses
+  bool unsteady = false;    ///< a caller got different outputs for the same call
+  bool one_by_one = false;  ///< the calls of a graph ran, and no compiled plan
+  int changed_run = 0;      ///< the first run whose outputs changed for the same values; 0: none
   int type_count = 0;
   struct {
     int rank, precision;
@@ -86,25 +87,31 @@ enum class Plant {
   beyond,       ///< writes a page after the start of output 0, which must be smaller
   before,       ///< writes a page before the start of output 0, which must be smaller
   past_input,   ///< writes a page after the start of input 0, which must be smaller
-  input,        ///< writes an element of input 0
+  input,        ///< writes to an element of input 0 what it holds
   heap,         ///< writes behind two blocks of the heap
   under,        ///< writes before two blocks of the heap
   freed,        ///< writes to two blocks of the heap that are freed
   scratch,      ///< writes behind scratch memory, which a plan gets even if it asks for none
-  page,         ///< the same behind scratch memory of whole pages
+  page,         ///< the same behind scratch memory of whole pages, guarded if the filler is even
   late,         ///< writes output 0 when execute() has returned
   second_run,   ///< changes output 0 in the second run of a plan
   later_run,    ///< changes output 0 in later runs of a plan
-  shared,       ///< the same where two inputs share memory
+  turns,        ///< tells in what the runs of a plan differ
   idle,         ///< computes nothing in runs after the first
   uncounted,    ///< overwrites the number of answers
+  ahead,        ///< writes before scratch memory, which a plan gets even if it asks for none
   filled,       ///< tells what scratch memory held, which a plan gets even if it asks for none
+  allocated,    ///< tells what the functions that allocate memory do
   arguments,    ///< tells how much of what prepare() was given is still there afterwards
   bounds,       ///< tells what its process may do
   starting,     ///< starts a process
   renumbered,   ///< starts a process by a call of the kernel with another number
   freed_twice,  ///< frees a block of the heap twice
+  raising,      ///< ends the process by a signal that no access to memory raises
   closing,      ///< ends the process when the backend is closed
+  hanging,      ///< never returns
+  leaving,      ///< starts two processes before the backend, which only a signal ends
+  orphaning,    ///< the same, and the program that keeps the backend is killed
 };
 
 struct Letter {
@@ -131,7 +138,8 @@ struct Letter {
 /// The beginning of the shared memory: how the host describes its library, then what the judge
 /// asks.
 struct Channel {
-  enum State { starting, ready, refused, unopened } state = starting;
+  enum State { starting, refused, unopened } state = starting;
+  bool leaves = false;  ///< whether the host starts processes as Plant::leaving says
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
   char failure[512]{};  ///< why it cannot be opened this time, in any other state
   bool infers = false, compiles = false, reads_int8 = false, has_device = false;

@@ -11,10 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -24,7 +27,7 @@ namespace lockstep::judge {
 namespace {
 
 Arena* watched = nullptr;
-rlim_t size_at_limit = 0;  // of data and stack, in bytes, when their limit was set
+rlim_t size_limit = 0;  // of data and stack, in bytes, as it was to be set
 
 void note_fault(int number, siginfo_t* what, void*) {
   if (watched->let_through(static_cast<const char*>(what->si_addr))) {
@@ -47,8 +50,11 @@ void limit_data(u64 bytes) {
     if (std::fscanf(sizes, "%*u %*u %*u %*u %*u %llu", &now) != 1) now = 0;
     std::fclose(sizes);
   }
-  size_at_limit = now * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  const rlimit limit{size_at_limit + bytes, size_at_limit + bytes};
+  rlimit limit{};
+  getrlimit(RLIMIT_DATA, &limit);
+  const rlim_t most = now * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  size_limit = std::min(most, limit.rlim_max);
+  limit = {most, most};
   setrlimit(RLIMIT_DATA, &limit);
 }
 
@@ -120,6 +126,17 @@ void forbid_processes() {
   filter_starts(SECCOMP_RET_KILL_PROCESS, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
+std::string beginning_of_process() {
+  std::size_t variables = 0;
+  while (environ[variables]) ++variables;
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  int signal_number = 0;
+  prctl(PR_GET_PDEATHSIG, &signal_number);
+  return "variables " + std::to_string(variables) + ", files " +
+      std::to_string(std::distance(begin(files), end(files)) - 1) + ", end by " +
+      std::to_string(signal_number);
+}
+
 std::string bounds_of_process(u64 memory) {
   // Rights to read and write files, which renounce_rights() leaves.
   constexpr unsigned long long kFiles = (1u << (CAP_FSETID + 1)) - 1;
@@ -127,7 +144,7 @@ std::string bounds_of_process(u64 memory) {
   getrlimit(RLIMIT_CORE, &core);
   getrlimit(RLIMIT_DATA, &data);
   std::string text = "core " + std::to_string(core.rlim_max) + ", memory " +
-      (memory == 0 || data.rlim_max <= size_at_limit + memory ? std::to_string(memory) : "more") +
+      (memory == 0 || data.rlim_max == size_limit ? std::to_string(memory) : "another") +
       ", group " + (getpgrp() == getpid() ? "own" : "of others");
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -22,6 +22,10 @@ int filter_starts(unsigned action, unsigned flags);
 /// From now on an attempt to start a process, though not a thread, ends this one by SIGSYS.
 void forbid_processes();
 
+/// The variables of this process's environment, its open files, and the signal that comes when the
+/// one that keeps it has ended.
+std::string beginning_of_process();
+
 /// What this process may do after all that, as the kernel tells it.
 /// @param memory the `bytes` of limit_data()
 std::string bounds_of_process(u64 memory);

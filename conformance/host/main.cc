@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -40,24 +39,11 @@ void usage() {
       stderr);
 }
 
-// The variables of the environment, the open files without the one by which they are listed, and
-// the signal that comes when the keeper has ended.
-std::string beginning() {
-  std::size_t variables = 0;
-  while (environ[variables]) ++variables;
-  const std::filesystem::directory_iterator files("/proc/self/fd");
-  int signal_number = 0;
-  prctl(PR_GET_PDEATHSIG, &signal_number);
-  return "variables " + std::to_string(variables) + ", files " +
-      std::to_string(std::distance(begin(files), end(files)) - 1) + ", end by " +
-      std::to_string(signal_number);
-}
-
 [[noreturn]] void run_library(u64 memory, char** words) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   renounce_rights(true);
-  Work work{*words, {{}}, beginning(), memory};
+  Work work{*words, {{}}, memory};
   while (*++words) {
     if (std::strcmp(*words, "--") == 0) {
       work.configs.emplace_back();
@@ -142,7 +128,7 @@ void reap(pid_t backend, Starts& starts) {
     if (signal.ssi_signo == SIGTERM) {
       starts.end();
       end_descendants(backend);
-      die(SIGKILL);
+      die(SIGTERM);
     }
     reap(backend, starts);
   }

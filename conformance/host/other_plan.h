@@ -19,9 +19,12 @@ class OtherPlan {
   const client::Status& status() const { return plan_.status(); }
   /// Runs it once, on zeros, which every input may hold.
   client::Status run();
+  /// How many elements of its outputs it has not written.
+  std::size_t unwritten() const;
 
  private:
-  client::Status add_tensor(const client::TensorView& type);
+  static constexpr int32_t kUnwritten = INT32_MIN;  // no result of any call
+  client::Status add_tensor(const client::TensorView& type, int32_t value);
 
   const client::Backend& backend_;
   const std::vector<Slot> types_;

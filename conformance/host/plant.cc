@@ -1,17 +1,21 @@
 #include "conformance/host/plant.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 namespace lockstep::judge {
 namespace {
 
-void change(char* at) {
+void change(char* at, i32 bits = 1) {
   auto* element = reinterpret_cast<volatile i32*>(at);
-  *element = *element ^ 1;
+  *element = *element ^ bits;
 }
 
 // Writes at a place beside two blocks, which the heap guards, or to them when they are freed. The
@@ -46,7 +50,44 @@ void end_if_child(long process) {
   if (process == 0) _exit(0);
 }
 
+[[noreturn]] void wait_for_ever() {
+  for (;;) pause();
+}
+
 }  // namespace
+
+std::string allocations() {
+  constexpr std::size_t kBytes = 3000, kMore = 7000, kAlignment = 1024;
+  unsigned char* volatile fresh = static_cast<unsigned char*>(std::malloc(1));
+  std::string text = "a block held " + std::to_string(*fresh);
+  std::free(fresh);
+  auto* block = static_cast<unsigned char*>(std::calloc(2, kBytes));
+  text += ", zeros " + std::to_string(std::count(block, block + 2 * kBytes, 0));
+  std::fill_n(block, kBytes, 9);
+  block = static_cast<unsigned char*>(std::realloc(block, kMore));
+  text += ", kept " + std::to_string(std::count(block, block + kBytes, 9)) + ", usable " +
+      std::to_string(malloc_usable_size(block) >= kMore);
+  std::free(block);
+  void* aligned[] = {nullptr, std::aligned_alloc(kAlignment, kMore / kAlignment * kAlignment)};
+  text += ", error " + std::to_string(posix_memalign(&aligned[0], kAlignment, kBytes));
+  for (void* a : aligned) {
+    text += ", aligned " + std::to_string(reinterpret_cast<std::uintptr_t>(a) % kAlignment);
+    std::free(a);
+  }
+  return text;
+}
+
+void leave_processes() {
+  for (const bool is_orphan : {false, true}) {
+    if (const pid_t child = fork(); child != 0) {
+      if (is_orphan) waitpid(child, nullptr, 0);
+      continue;
+    }
+    if (is_orphan && fork() != 0) _exit(0);
+    setsid();
+    wait_for_ever();
+  }
+}
 
 void commit(Plant plant, const Reach& at) {
   constexpr int kLaterRun = 3;  // after a turn of each of two callers, or the last of three runs
@@ -54,29 +95,33 @@ void commit(Plant plant, const Reach& at) {
     case Plant::none:
     case Plant::uncounted:
     case Plant::filled:
+    case Plant::allocated:
     case Plant::arguments:
     case Plant::bounds:
     case Plant::idle:
+    case Plant::turns:
+    case Plant::leaving:
+    case Plant::orphaning:
     case Plant::late: return;
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::before: return change(at.out[0] - kPage);
     case Plant::past_input: return change(at.in[0] + kPage);
-    case Plant::input: return change(at.in[0]);
+    case Plant::input: return change(at.in[0], 0);
     case Plant::heap: return write_to_blocks(behind);
     case Plant::under: return write_to_blocks(before);
     case Plant::freed: return write_to_blocks(freed);
     case Plant::scratch:
     case Plant::page: return change(at.behind_scratch);
+    case Plant::ahead: return change(at.scratch - sizeof(i32));
+    case Plant::raising: raise(SIGSEGV); return;
     case Plant::starting: return end_if_child(fork());
     case Plant::renumbered: return end_if_child(syscall(kOtherFork, SIGCHLD, 0, 0, 0, 0));
     case Plant::freed_twice: return free_twice();
     case Plant::closing: std::abort();
+    case Plant::hanging: wait_for_ever();
     case Plant::second_run:
       if (at.run == 2) change(at.out[0]);
-      return;
-    case Plant::shared:
-      if (at.run >= kLaterRun && at.in[0] == at.in[1]) change(at.out[0]);
       return;
     case Plant::later_run:
       if (at.run >= kLaterRun) change(at.out[0]);

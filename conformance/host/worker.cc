@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "conformance/host/arena.h"
+#include "conformance/host/backends.h"
 #include "conformance/host/calls.h"
 #include "conformance/host/confine.h"
 #include "conformance/host/device_scratch.h"
@@ -50,32 +51,6 @@ bool note(Reply& r, const client::Status& s) {
   return s.ok();
 }
 
-// The library's backend in each configuration, opened at its first use.
-class Backends {
- public:
-  Backends(const std::string& path, const std::vector<client::Options>& configs)
-      : library_(client::Library::load(path)), configs_(configs), opened_(configs.size()) {}
-  const client::Library& library() const { return library_; }
-
-  /// The backend opened with configuration `i`, or nullptr with the reason in the reply.
-  const client::Backend* open(int i, Reply& r) {
-    std::optional<client::Backend>& backend = opened_[static_cast<std::size_t>(i)];
-    if (backend) return &*backend;
-    auto opened = client::Backend::open(library_, configs_[static_cast<std::size_t>(i)]);
-    if (note(r, opened.status())) return &backend.emplace(std::move(*opened));
-    copy_text(r.text, sizeof r.text, std::string("open() failed: ") + r.text);
-    return nullptr;
-  }
-  void close() {
-    for (auto& backend : opened_) backend.reset();
-  }
-
- private:
-  client::Library library_;
-  std::vector<client::Options> configs_;
-  std::vector<std::optional<client::Backend>> opened_;
-};
-
 // How a plan, or a sequence of plans, is executed.
 struct Execution {
   template <class P> explicit Execution(const P& plan)
@@ -93,7 +68,7 @@ class Caller {
   Caller(const client::Backend& backend, const Execution& plan, const Letter& letter)
       : plan_(plan), plant_(letter.plant), scratch_bytes_(plan.scratch_bytes) {
     // Memory of whole cache lines ends at its guard unless the filler is odd.
-    if (plant_ == Plant::scratch || plant_ == Plant::filled)
+    if (plant_ == Plant::scratch || plant_ == Plant::ahead || plant_ == Plant::filled)
       scratch_bytes_ = round_up(scratch_bytes_, kPage) + sizeof(i32);
     if (plant_ == Plant::page) scratch_bytes_ = round_up(scratch_bytes_ + 1, kPage);
     if (!take(backend.stream(), stream_) || scratch_bytes_ == 0) return;
@@ -106,17 +81,17 @@ class Caller {
   Caller(const Caller&) = delete;
   void execute(std::span<char* const> in, std::span<char* const> out) {
     if (!status_.ok() || (plant_ == Plant::idle && runs_++ > 0)) return;
-    const std::string held = plant_ == Plant::filled ? ends_of_scratch() : "";
+    const std::string told = plant_ == Plant::filled ? held() : "";
     status_ = plan_.execute({reinterpret_cast<const void* const*>(in.data()), in.size()},
         {reinterpret_cast<void* const*>(out.data()), out.size()}, scratch_, stream_->handle());
     if (plant_ == Plant::none) return;
     if (plant_ == Plant::filled) {
-      status_ = {"execute", LS_LOGIC, "", "scratch memory held " + held};
+      status_ = {"execute", LS_LOGIC, "", told};
       return;
     }
     wait();
-    char* const behind = scratch_ ? static_cast<char*>(scratch_) + scratch_bytes_ : nullptr;
-    commit(plant_, {in, out, behind, ++runs_});
+    auto* const scratch = static_cast<char*>(scratch_);
+    commit(plant_, {in, out, scratch, scratch ? scratch + scratch_bytes_ : nullptr, ++runs_});
   }
   void wait() {
     if (status_.ok()) status_ = stream_->wait();
@@ -140,12 +115,12 @@ class Caller {
   }
 
  private:
-  // The first and the last number there, of some whole numbers.
-  std::string ends_of_scratch() const {
+  // The first and the last number in scratch memory, of some whole numbers.
+  std::string held() const {
     i32 ends[2];
     std::memcpy(&ends[0], scratch_, sizeof(i32));
     std::memcpy(&ends[1], static_cast<char*>(scratch_) + scratch_bytes_ - sizeof(i32), sizeof(i32));
-    return std::to_string(ends[0]) + " and " + std::to_string(ends[1]);
+    return "scratch memory held " + std::to_string(ends[0]) + " and " + std::to_string(ends[1]);
   }
   template <class T> bool take(client::Result<T> from, std::optional<T>& to) {
     status_ = from.status();
@@ -211,22 +186,37 @@ class Turns {
       // In the other runs the outputs hold what the run before wrote, as in a program that goes on.
       const bool puts_back = static_cast<std::size_t>(run - 1) / callers % 2 == 1 || callers == 1;
       if (client::Status s = lay(turn, puts_back && run > 1); !s.ok()) return s;
-      caller_.execute(inputs(turn), {staging_.data(q_.inputs()), q_.outputs()});
+      const std::vector<char*> in = inputs(turn);
+      if (q_.letter.plant == Plant::turns) note(run, turn, in);
+      caller_.execute(in, {staging_.data(q_.inputs()), q_.outputs()});
       caller_.wait();
       if (!caller_.ok()) return {};
       if (client::Status s = fetch(last[turn]); !s.ok()) return s;
       if (other_) {
         if (client::Status s = other_->run(); !s.ok()) return of_other(s);
+        noted_[2] = std::to_string(other_->unwritten());
         other_.reset();
       }
       if (first[turn].empty()) first[turn] = last[turn];
       if (first[turn] != last[turn]) q_.reply.changed_run = run;
     }
     if (client::Status s = lay(0, false); turn != 0 && !s.ok()) return s;
+    if (q_.letter.plant == Plant::turns)
+      return {"execute", LS_LOGIC, "",
+          "inputs shared memory in runs" + noted_[0] + ", outputs were put back before" +
+              noted_[1] + ", another plan left out " + noted_[2]};
     return hand_out(last);
   }
 
  private:
+  // Notes whether two inputs share memory and whether outputs hold what they held at first.
+  void note(int run, std::size_t turn, const std::vector<char*>& in) {
+    const std::size_t k = q_.inputs();
+    const char* const sent = q_.mail + q_.slots[turn * q_.tensors() + k].image;
+    if (in[0] == in[1]) noted_[0] += " " + std::to_string(run);
+    if (std::memcmp(q_.arena.own(k), sent, q_.slots[k].bytes) == 0)
+      noted_[1] += " " + std::to_string(run);
+  }
   // In the runs of every other caller, inputs of equal types share memory.
   std::vector<char*> inputs(std::size_t turn) const {
     std::vector<char*> all(staging_.data(), staging_.data() + q_.inputs());
@@ -270,6 +260,7 @@ class Turns {
   Staging& staging_;
   const Asked& q_;
   std::optional<OtherPlan>& other_;
+  std::string noted_[3];  // for Plant::turns
 };
 
 // Executes a plan on staged tensors.
@@ -326,6 +317,7 @@ void answer_infer(const client::Backend& backend, const client::Call& call, Repl
 void answer_sequence(const client::Backend& backend, const Asked& q, Staging& staging) {
   auto sequence = prepared_one_by_one(backend, q.letter, q.mail, staging.data());
   if (!note(q.reply, sequence.status())) return;
+  q.reply.one_by_one = true;
   std::optional<OtherPlan> none;
   run(backend, Execution(*sequence), staging, q, none);
   q.arena.take(q.slots, q.mail);
@@ -359,14 +351,15 @@ void answer(Backends& backends, const Asked& q) {
     // Threads that outlive their backend get time to end the process.
     constexpr useconds_t kAfterwards = 100'000;
     backends.close();
+    if (backends.open_ones() > 0) broken(q.reply, "its backend is still open");
     usleep(kAfterwards);
     return commit(q.letter.plant, {});
   }
-  const client::Backend* backend = backends.open(q.letter.config, q.reply);
-  if (!backend) return;
-  if (q.letter.what != Letter::infer) return answer_call(*backend, q);
+  auto backend = backends.open(q.letter.config);
+  if (!note(q.reply, backend.status())) return;
+  if (q.letter.what != Letter::infer) return answer_call(**backend, q);
   const std::vector<Slot> types = types_of(q.letter, q.mail);
-  answer_infer(*backend, call_of(q.letter, types, q.mail), q.reply);
+  answer_infer(**backend, call_of(q.letter, types, q.mail), q.reply);
 }
 
 void refuse(Channel& channel, const std::string& why) {
@@ -377,6 +370,7 @@ void refuse(Channel& channel, const std::string& why) {
 // Loads the library, describes it, and opens it within the longer limit for starting.
 std::optional<Backends> start(const Work& work, Channel& channel) {
   std::optional<Backends> backends;
+  if (channel.leaves) leave_processes();
   try {
     backends.emplace(work.library, work.configs);
     const client::Library& library = backends->library();
@@ -393,14 +387,12 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
       limit_data(work.memory);
       forbid_processes();
     }
-    channel.state = Channel::ready;
     // If this fails, every question tries again.
-    Reply opened;
-    backends->open(0, opened);
-    if (opened.code == kLogic) {
-      refuse(channel, std::string("refuses its options: ") + opened.text);
+    const client::Status opened = backends->open(0).status();
+    if (opened.code == LS_LOGIC) {
+      refuse(channel, "refuses its options: " + opened.text);
       channel.state = Channel::unopened;
-    } else if (opened.code != kOk) {
+    } else if (!opened.ok()) {
       copy_text(channel.failure, sizeof channel.failure, opened.text);
     }
     // Blocks that a library keeps from its start could fill the guarded heap, so they are not
@@ -413,8 +405,8 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
 }
 
 // Answers the letters in the order in which they stand.
-void answer_letters(
-    Backends& backends, const Work& work, Arena& arena, Team& team, Channel& channel) {
+void answer_letters(Backends& backends, const Work& work, const std::string& beginning,
+    Arena& arena, Team& team, Channel& channel) {
   char* const mail = reinterpret_cast<char*>(&channel);
   channel.answered = 0;
   for (u64 at = channel.letters; at != 0;) {
@@ -434,7 +426,11 @@ void answer_letters(
       heap::fill(static_cast<char>(letter.filler));
       answer(backends, q);
       if (letter.plant == Plant::bounds)
-        broken(r, (work.beginning + ", " + bounds_of_process(work.memory)).c_str());
+        broken(r,
+            (beginning + ", " + bounds_of_process(work.memory) + ", opened again " +
+                std::to_string(backends.opens() - backends.open_ones()))
+                .c_str());
+      if (letter.plant == Plant::allocated) broken(r, allocations().c_str());
       if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");
@@ -460,11 +456,12 @@ void serve(const Work& work) {
   Arena arena;
   Team team;
   watch_faults(arena);
+  const std::string beginning = beginning_of_process();
   std::optional<Backends> backends = start(work, channel);
   u64 number = 0;
   while (write(kSocketFile, &number, sizeof number) == sizeof number &&
       read(kSocketFile, &number, sizeof number) == sizeof number && backends)
-    answer_letters(*backends, work, arena, team, channel);
+    answer_letters(*backends, work, beginning, arena, team, channel);
   _exit(0);
 }
 

@@ -12,7 +12,6 @@ namespace lockstep::judge {
 struct Work {
   std::string library;
   std::vector<client::Options> configs;  ///< of open(), each opened at its first use
-  std::string beginning;                 ///< how the process began, before it loads the library
   u64 memory = 0;  ///< bytes that it may allocate; 0, or a backend with a device: no limit
 };
 

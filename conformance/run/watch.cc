@@ -31,6 +31,8 @@ bool shows_unsteady(const Answer& a) { return a.unsteady; }
 constexpr char kStarts[] =
     "the backend's process was killed by SIGSYS, because it started a process too many";
 
+constexpr char kFault[] = "the backend's process was killed by SIGSEGV";
+
 // The last ones come last because they end the process.
 constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok,
                                     "memory of output 0 was written, 4 bytes before its memory"},
@@ -47,21 +49,33 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .kind = AnswerKind::ok,
         .says = "memory beside scratch memory was written",
         .filler = 1},
+    {Plant::ahead, &kWritesInBounds, AnswerKind::ok, "memory beside scratch memory was written"},
+    {.plant = Plant::allocated,
+        .property = &kWritesInBounds,
+        .kind = AnswerKind::protocol,
+        .says = "a block held 77, zeros 6000, kept 3000, usable 1, error 0, aligned 0, aligned 0",
+        .filler = 77},
     {.plant = Plant::filled,
         .property = &kDeterministic,
         .kind = AnswerKind::logic_error,
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, files 5, end by 9, core 0, memory {1}, group own, rights 0, rights 0, "
-        "no new ones 1, filter 2"},
+        "variables {2}, files 4, end by 9, core 0, memory {1}, group own, rights 0, rights 0, "
+        "no new ones 1, filter 2, opened again 0"},
     {Plant::arguments, &kReuse, AnswerKind::logic_error, "0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::idle, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::later_run, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
-    {Plant::shared, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
+    {.plant = Plant::turns,
+        .property = &kReuse,
+        .kind = AnswerKind::logic_error,
+        .says = "inputs shared memory in runs 1 3 5 7, outputs were put back before 1 3 4 7 8, "
+                "another plan left out 0",
+        .callers = 2,
+        .runs = 8},
     {Plant::later_run, &kConcurrent, AnswerKind::ok, "", shows_unsteady, 2, 1},
     {Plant::beyond, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of output 0, {} bytes after "
@@ -72,12 +86,17 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::past_input, &kInputsUntouched, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of input 0, {3} bytes after "
         "its memory"},
+    {Plant::page, &kWritesInBounds, AnswerKind::crashed, kFault},
+    {Plant::raising, &kWritesInBounds, AnswerKind::crashed, kFault},
     {Plant::starting, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::renumbered, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::freed_twice, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGABRT"},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
         "it wrote to the judge's socket"},
+    {Plant::hanging, &kDeterministic, AnswerKind::timed_out, "no answer within the time limit"},
+    {Plant::leaving, &kCloses, AnswerKind::crashed, "was killed by SIGTERM"},
+    {Plant::orphaning, &kCloses, AnswerKind::crashed, "was killed by SIGKILL"},
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
 
 // How many variables a backend's environment has: all but those of this program.
@@ -105,8 +124,10 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memor
           static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]));
   if (told == said) return true;
   // A backend that has ended the program that holds it hides by which signal it ends itself.
-  const std::size_t signal = said.find("SIG");
-  if (signal == said.npos) return false;
+  constexpr std::string_view kBy = "process was killed by ";
+  const std::size_t by = said.find(kBy);
+  if (by == said.npos) return false;
+  const std::size_t signal = by + kBy.size();
   const std::size_t end = said.find_first_of(" ,", signal);
   const bool has_place = end != said.npos && said[end] == ' ';
   return told == said.substr(0, signal) + "SIGKILL" + (has_place ? said.substr(end) : "");
@@ -122,38 +143,54 @@ bool is_pair(const Item* i) {
   return is_small(i) && i->call.in.size() > 1 && i->call.in[0] == i->call.in[1];
 }
 
+// A call with as many inputs whose first output has more than a page.
+bool is_larger(const Item* i, const Case& than) {
+  if (!i->runs() || i->call.in.size() != than.in.size()) return false;
+  const Inferred out = i->call.op->infer(i->call.attributes(), i->call.types());
+  return static_cast<u64>(volume(out[0].shape)) > kPage / sizeof(i32);
+}
+
 bool has_attributes(const Item* i) { return is_small(i) && !i->call.attrs.empty(); }
 
 // Whether a sanitizer's heap, with guards of its own, takes the place of the guarded heap.
 bool is_elsewhere(const Canary& c) {
   return ndarray::kInstrumented &&
       (c.plant == Plant::heap || c.plant == Plant::under || c.plant == Plant::freed ||
-          c.plant == Plant::freed_twice);
+          c.plant == Plant::freed_twice || c.plant == Plant::allocated);
 }
 
-Answers answers(Subject& subject, const Case& c, const Canary& canary) {
+// The answers to calls in which a fault is planted. What it leaves behind must not hide the next
+// one, so it is planted twice where the process lives on.
+std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& canary) {
   if (canary.plant == Plant::closing)
-    return subject.ask({{.what = Question::close, .call = &c, .plant = canary.plant}})[0];
+    return subject.ask({{.what = Question::close, .call = &c, .plant = canary.plant}});
+  if (canary.plant == Plant::leaving || canary.plant == Plant::orphaning)
+    return {
+        {{.kind = canary.kind, .message = subject.end_leaving(canary.plant == Plant::orphaning)}}};
   const std::vector<Tensor> in = inputs_of(c);
-  return subject.ask({{.call = &c,
-      .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
-      .out = c.op->infer(c.attributes(), c.types()),
-      .run = {.poison = kPoison, .filler = canary.filler, .runs = canary.runs},
-      .plant = canary.plant}})[0];
+  const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
+      canary.kind == AnswerKind::protocol;
+  return subject.ask(std::vector<Question>(lives ? 2 : 1,
+      {.call = &c,
+          .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
+          .between = canary.plant == Plant::turns ? &c : nullptr,
+          .out = c.op->infer(c.attributes(), c.types()),
+          .run = {.poison = kPoison, .filler = canary.filler, .runs = canary.runs},
+          .plant = canary.plant}));
 }
 
 // Whether the call is answered if no fault is planted. Tries twice, since an idle process may be
 // gone.
 bool is_answered(Subject& subject, const Case& c) {
   constexpr Canary kNone{Plant::none, nullptr, AnswerKind::ok};
-  return answers(subject, c, kNone)[0].ok() || answers(subject, c, kNone)[0].ok();
+  return answers(subject, c, kNone)[1][0].ok() || answers(subject, c, kNone)[1][0].ok();
 }
 
 // Calls in which faults are planted; nullptr: there is none.
 struct Calls {
-  const Case *any, *pair, *with_attributes;
+  const Case *any, *pair, *with_attributes, *larger;
   const Case* of(Plant p) const {
-    return p == Plant::shared                      ? pair
+    return p == Plant::turns                       ? pair
         : p == Plant::arguments && with_attributes ? with_attributes
                                                    : any;
   }
@@ -164,14 +201,19 @@ void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gi
   for (const Canary& canary : kCanaries) {
     const Case* const c = calls.of(canary.plant);
     if (!c || !is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
-    Answers all = answers(subject, *c, canary);
-    if (all.empty()) continue;
+    // The memory of larger tensors that a process had before must be guarded again.
+    if (canary.plant == Plant::before && calls.larger) is_answered(subject, *calls.larger);
+    std::vector<Answers> all = answers(subject, *c, canary);
+    if (all[0].empty()) continue;
     // One timeout on a slow machine does not mean that the fault went unnoticed.
-    if (all[0].kind == AnswerKind::timed_out) all = answers(subject, *c, canary);
+    const AnswerKind kind = all.back()[0].kind;
+    if (kind == AnswerKind::timed_out && canary.kind != kind) all = answers(subject, *c, canary);
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
-    of.noticed += std::any_of(all.begin(), all.end(),
-        [&](const Answer& a) { return is_shown(canary, *c, a, memory_gib); });
+    of.noticed += std::all_of(all.begin(), all.end(), [&](const Answers& callers) {
+      return std::any_of(callers.begin(), callers.end(),
+          [&](const Answer& a) { return is_shown(canary, *c, a, memory_gib); });
+    });
   }
 }
 
@@ -179,11 +221,13 @@ void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gi
 
 void plant_in_process(
     Report& r, Subject& subject, const std::vector<const Item*>& put, const Limits& limits) {
-  const auto call = [&](bool (*is_fit)(const Item*)) {
+  const auto call = [&](const auto& is_fit) {
     const auto item = std::find_if(put.begin(), put.end(), is_fit);
     return item == put.end() ? nullptr : &(*item)->call;
   };
-  const Calls calls{call(is_small), call(is_pair), call(has_attributes)};
+  const Case* const any = call(is_small);
+  const Calls calls{any, call(is_pair), call(has_attributes),
+      call([&](const Item* i) { return any && is_larger(i, *any); })};
   if (!subject.can_plant() || r.counts.passed < r.counts.executed || !calls.any) return;
   try {
     plant_all(r, subject, calls, limits.memory_gib);

@@ -1,9 +1,11 @@
 #include "conformance/subjects/library_subject.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -40,7 +42,8 @@ class Host {
 
   /// @throws LoadCrash if the process ends while it loads the library, or if the library states
   /// another manifest or offers other functions than before.
-  void start(const std::vector<Options>& configs) {
+  /// @param leaves whether the process starts others, which it leaves behind.
+  void start(const std::vector<Options>& configs, bool leaves = false) {
     if (pid_) return;
     std::vector<std::string> words = {
         "library", std::to_string(bytes_of_gib(limits_.memory_gib)), path_};
@@ -52,6 +55,7 @@ class Host {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw std::runtime_error("no socket for a backend");
     mail_.channel().state = Channel::starting;
+    mail_.channel().leaves = leaves;
     socket_ = ends[0];
     try {
       pid_ = start_host(words, {-1, -1, -1, ends[1], mail_.file()}, neutral_environment());
@@ -77,16 +81,26 @@ class Host {
   void stop() {
     if (pid_) end(false);
   }
+  /// Ends a process that has started others. @param killed whether the program that keeps it is
+  /// killed first, and so leaves them to this process. @return how it ended
+  std::string end_leaving(const std::vector<Options>& configs, bool killed) {
+    stop();
+    start(configs, true);
+    if (!killed) return end(false);
+    kill(pid_, SIGKILL);
+    std::chrono::milliseconds reach{0};
+    return closed(reap_host(std::exchange(pid_, 0), reach));
+  }
 
   /// Has the process answer the letters. @return how the process ended meanwhile; nothing if it
   /// lives
   /// @param answered receives the number of answers if the process lives
-  std::optional<Answer> exchange(std::size_t& answered) {
+  std::optional<Answer> exchange(std::size_t& answered, double timeout_s) {
     mail_.send();
     const u64 number = drawn_number();
     // It comes back with the answers.
     const bool sent = write(socket_, &number, sizeof number) == sizeof number;
-    const bool in_time = sent && answers_in_time();
+    const bool in_time = sent && answers_in_time(timeout_s);
     u64 numbers[2] = {};  // room for more than the answer
     const ssize_t got = in_time ? recv(socket_, numbers, sizeof numbers, 0) : 0;
     answered = mail_.channel().answered;
@@ -105,24 +119,27 @@ class Host {
   }
 
  private:
-  // Waits as long as the host begins letter after letter, and run after run of a plan, in time; but
-  // not for ever, since a backend can count runs that it does not begin.
-  bool answers_in_time() {
-    constexpr i64 kParts = 4, kInAll = 10;
-    u64 before = 1;
-    i64 all = 0;
-    for (i64 quiet = 0; quiet < kParts * mail_.patience(); ++quiet) {
-      if (++all > kParts * kInAll * mail_.patience()) return false;
-      if (readable_within(socket_, limits_.timeout_s / kParts, limits_.interrupted)) return true;
+  bool answers_in_time(double timeout_s) {
+    for (Wait wait;;) {
+      if (readable_within(socket_, timeout_s / Wait::kParts, limits_.interrupted)) return true;
       const u64 steps = mail_.channel().begun + mail_.channel().runs;
-      if (steps > before && steps <= mail_.steps()) before = steps, quiet = -1;
+      if (!wait.goes_on(mail_.patience(), steps, mail_.steps())) return false;
     }
-    return false;
   }
   // Ends the process. @param by_itself whether it has ended, or is about to end, by itself
   std::string end(bool by_itself) {
+    const pid_t pid = std::exchange(pid_, 0);
+    return closed(by_itself ? reap_host(pid, reach_) : end_host(pid));
+  }
+  // Closes the socket of a process that has ended. Others that live hold its other end.
+  std::string closed(std::string how) {
+    char rest[256];
+    ssize_t n = 0;
+    while ((n = recv(socket_, rest, sizeof rest, MSG_DONTWAIT)) > 0) {
+    }
+    if (n < 0 && errno == EAGAIN) how += " and left others behind";
     close(socket_);
-    return by_itself ? reap_host(std::exchange(pid_, 0), reach_) : end_host(std::exchange(pid_, 0));
+    return how;
   }
 
   std::string path_, offered_;
@@ -209,6 +226,8 @@ class LibrarySubject : public Subject {
     return ask({{.what = Question::close, .call = &none}})[0][0];
   }
 
+  std::string end_leaving(bool killed) override { return host_.end_leaving(configs_, killed); }
+
   std::vector<Answers> ask(const std::vector<Question>& questions) override {
     Asking a{questions, std::vector<Answers>(questions.size()), {}};
     for (std::size_t k = 0; k < questions.size();) {
@@ -251,7 +270,9 @@ class LibrarySubject : public Subject {
     while (!sent.empty()) {
       host_.start(configs_);
       std::size_t n = 0;
-      if (std::optional<Answer> end = host_.exchange(n)) {
+      constexpr double kHangs = 0.05;  // seconds for an answer that cannot come
+      const bool hangs = a.questions[sent[0]].plant == Plant::hanging;
+      if (std::optional<Answer> end = host_.exchange(n, hangs ? kHangs : limits_.timeout_s)) {
         if (sent.size() > 1) return put_one_by_one(a, sent, *end);
         mail.explain(0, *end);
         return a.note_end(sent[0], *end);

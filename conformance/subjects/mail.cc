@@ -97,6 +97,7 @@ void Mail::add(const Question& q) {
   const bool runs = q.what == Question::execute;
   const std::size_t inputs = runs ? q.callers[0]->size() : q.graph ? 0 : c.in.size();
   Posted p{.at = allocate(sizeof(Letter)),
+      .one_by_one = q.graph && q.graph->one_by_one && runs,
       .inputs = std::min(inputs, static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
       .outputs = runs || q.graph       ? static_cast<std::size_t>(q.outputs())
           : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
@@ -324,6 +325,8 @@ Answers Mail::take(std::size_t n) {
     if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
     a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});
   }
+  if (a.ok() && r.one_by_one != p.one_by_one)
+    a = {.kind = AnswerKind::protocol, .message = "a graph ran in another way"};
   Answers all(p.callers, a);
   for (std::size_t caller = 0; a.ok() && !p.tensors.empty() && caller < p.callers; ++caller) {
     const auto* tensors = p.tensors.data() + caller * (p.inputs + p.outputs);

@@ -14,6 +14,26 @@ namespace lockstep::judge {
 /// A text in the shared memory, which may have no end.
 template <std::size_t N> std::string text_in(const char (&s)[N]) { return {s, strnlen(s, N)}; }
 
+/// How long to wait for a host, in parts of the limit for an answer: as long as it goes on, step
+/// after step, in time; but not for ever, since a backend can count runs that it does not begin.
+class Wait {
+ public:
+  static constexpr i64 kParts = 4;
+  /// Notes a part of the limit in which no answer came. @return whether to wait for another one
+  /// @param patience how many times the limit applies
+  /// @param steps that the host has begun, of `most`
+  bool goes_on(i64 patience, u64 steps, u64 most) {
+    constexpr i64 kInAll = 10;  // times as long as for one step
+    ++quiet_;
+    if (steps > before_ && steps <= most) before_ = steps, quiet_ = 0;
+    return quiet_ < kParts * patience && ++all_ < kInAll * kParts * patience;
+  }
+
+ private:
+  u64 before_ = 1;
+  i64 quiet_ = 0, all_ = 0;
+};
+
 /// Lays questions into letters and reads the answers. What was sent is kept in memory of the
 /// judge's own: by the time an answer is read, a backend may have overwritten the shared one.
 class Mail {
@@ -61,7 +81,8 @@ class Mail {
     u64 begin() const { return slot.first - static_cast<u64>(at.offset) * width(); }
   };
   struct Posted {
-    u64 at = 0;  // where the letter stands
+    u64 at = 0;               // where the letter stands
+    bool one_by_one = false;  // whether it is to run the calls of a graph
     std::size_t inputs = 0, outputs = 0, callers = 1;
     i64 elements = 0;                  // of all tensors
     std::vector<Placed> tensors = {};  // of each caller in turn: inputs, outputs; none: only types

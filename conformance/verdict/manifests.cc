@@ -28,8 +28,8 @@ constexpr const char* kManifest = R"json({"name": "n", "version": "1", "device":
 // What stands in the place of each member in turn.
 constexpr const char* kOthers[] = {"null", "true", "0", "1", "-1", "9223372036854775808", "\"\"",
     "\"x\"", "\"~\"", "\"\\u007f\"", "\" \"", "\"\\u001f\"", "\"class\"", "\"none\"", "\"D0\"",
-    "\"abs\"", "[]", "[\"1\"]", "[1]", "[1, 1]", "[3, 2]", "[0, 3]", "[1, 2, 3]", "[[1]]", "{}",
-    "{\"x\": [1, 2]}", "{\"rank\": [1, 1]}", "[{}]"};
+    "\"abs\"", "[]", "[\"1\"]", "[1]", "[1, 1]", "[3, 2]", "[0, 3]", "[1, 2, 3]",
+    "[0, 9223372036854775807]", "[[1]]", "{}", "{\"x\": [1, 2]}", "{\"rank\": [1, 1]}", "[{}]"};
 
 // Calls at the ends of the claims above.
 constexpr const char* kCalls[] = {"relu/in=1@1", "abs/in=2x5@4", "abs/in=2@4", "abs/in=2x2x2x2@8",

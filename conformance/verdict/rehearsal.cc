@@ -127,8 +127,9 @@ void spoil_refusal(Answer& a, u64 draw) {
 
 class Rehearsal : public ReferenceSubject {
  public:
-  enum Errs { never, compiled, one_by_one };
-  /// @param errs whether many answers are wrong, and how graphs then run
+  enum Errs { never, compiled, one_by_one, alike };
+  /// @param errs whether many answers are wrong, and how graphs then run; `alike`: all answers of a
+  /// case are wrong in the same way
   /// @param first the number of the first question, on which it depends which answers are wrong
   explicit Rehearsal(Errs errs, u64 first = 0) : errs_(errs), number_(first) { manifest_ = able(); }
   bool shares_memory() const override { return true; }
@@ -148,7 +149,8 @@ class Rehearsal : public ReferenceSubject {
       asked_ += text_of(q);
       all.push_back(answers(q));
       for (Answer& a : all.back()) {
-        const u64 draw = word(q.call->seed, 0, ++number_);
+        ++number_;
+        const u64 draw = word(q.call->seed, 0, errs_ == alike ? 0 : number_);
         if (errs_ != never) (a.out.empty() ? spoil_refusal(a, draw) : spoil(a, q, draw));
       }
     }
@@ -248,10 +250,52 @@ std::string heard(Rehearsal::Errs errs, const std::vector<const Item*>& items,
       judged += canaries_text(t, r);
       continue;
     }
-    compare_again(r, t, perform(other, *item, plan), properties);
+    const Trial again = perform(other, *item, plan);
+    judged += text_of(judge_trial(again, properties));
+    compare_again(r, t, again, properties);
     judged += text_of(r);
   }
   return subject.asked() + judged;
+}
+
+// How long hosts that go on in different ways are waited for.
+std::string waits_text() {
+  constexpr u64 kMost = 12;
+  std::string s;
+  for (u64 host = 0; host < 64; ++host) {
+    Seeded draw(host);
+    const i64 patience = draw(1, 3), seldom = draw(0, 12);
+    Wait wait;
+    u64 parts = 0, steps = 0;
+    while (wait.goes_on(patience, steps, kMost)) {
+      ++parts;
+      if (draw(0, seldom) == 0) steps += static_cast<u64>(draw(0, 2));
+    }
+    s += fmt::format("{} {}\n", parts, steps);
+  }
+  return s;
+}
+
+// Which operators are silent if some of them hang.
+std::string silent_text() {
+  struct Mute : ReferenceSubject {
+    int every = 1;
+    Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
+        const Run& run) override {
+      const auto& all = operators();
+      const auto place = std::find(all.begin(), all.end(), c.op) - all.begin();
+      if (place % every == every / 2) return {.kind = AnswerKind::timed_out};
+      return ReferenceSubject::execute(c, in, out, run);
+    }
+  };
+  std::string s;
+  for (const int every : {1, 2, 5, 12, 30}) {
+    Mute subject;
+    subject.every = every;
+    const Silent silent = silent_operators(subject);
+    s += fmt::format("{}; {}\n", fmt::join(silent.unanswered, " "), fmt::join(silent.unasked, " "));
+  }
+  return s;
 }
 
 }  // namespace
@@ -263,7 +307,7 @@ std::string questions_hash(
   for (std::size_t k = 0; k < items.size(); k += kEvery) some.push_back(items[k]);
   return sha256(heard(Rehearsal::never, items, properties) +
       heard(Rehearsal::compiled, some, properties) +
-      heard(Rehearsal::one_by_one, some, properties));
+      heard(Rehearsal::one_by_one, some, properties) + heard(Rehearsal::alike, some, properties));
 }
 
 std::string words_hash() {
@@ -287,7 +331,7 @@ std::string words_hash() {
       for (const i64 period : {2, 3, 4, 8, 16, 32})
         say([&](const Index& y) { return y[d] % period == first; });
     }
-  return sha256(words);
+  return sha256(words + waits_text() + silent_text());
 }
 
 }  // namespace lockstep::judge

@@ -30,6 +30,7 @@ void draw_reply(Seeded& draw, Reply& r, const Slot* slots, int tensors) {
   copy_text(r.path, draw(0, 1) == 0 ? "a kernel" : std::string(sizeof r.path, 'p'));
   r.threads = draw(-1, 4);
   r.unsteady = draw(0, 1) == 0;
+  r.one_by_one = draw(0, 1) == 0;
   r.changed_run = static_cast<int>(draw(0, 3));
   r.type_count = static_cast<int>(draw(-1, kMaxOutputs + 1));
   for (auto& type : r.type) {
@@ -46,6 +47,54 @@ void draw_reply(Seeded& draw, Reply& r, const Slot* slots, int tensors) {
   r.written_at = draw_place(draw, slots[draw(0, tensors - 1)]);
   r.fault_slot = static_cast<int>(draw(-1, tensors));
   r.fault_at = draw_place(draw, slots[draw(0, tensors - 1)]);
+}
+
+std::string text_of(std::span<const Attr> attrs) {
+  std::string s;
+  for (const Attr& a : attrs)
+    s += fmt::format(" {}{} {}", static_cast<int>(a.kind), a.none ? " none" : "",
+        fmt::join(a.ints.begin(), a.ints.end(), ","));
+  return s;
+}
+
+std::string text_of(std::span<const Slot> slots) {
+  std::string s;
+  for (const Slot& t : slots) {
+    s += fmt::format(
+        "\n{} {}{} {} {}:", t.rank, t.precision, t.is_int8 ? " int8" : "", t.bytes, t.first);
+    for (int d = 0; d < t.rank; ++d) s += fmt::format(" {} by {}", t.shape[d], t.stride[d]);
+  }
+  return s + "\n";
+}
+
+std::string text_of(const GraphLetter& g, const char* shared) {
+  const auto numbers = [&](u64 at, int count) {
+    const int* all = reinterpret_cast<const int*>(shared + at);
+    return std::vector<int>(all, all + count);
+  };
+  std::string s = fmt::format("{} {}", g.feed_count, g.one_by_one);
+  const auto* nodes = reinterpret_cast<const GraphNode*>(shared + g.nodes);
+  for (const GraphNode& n : std::span(nodes, static_cast<std::size_t>(g.node_count)))
+    s += fmt::format("\n{} {} {}", n.op, n.in_count,
+             fmt::join(numbers(n.entries, n.in_count + n.out_count), ",")) +
+        text_of({n.attrs, static_cast<std::size_t>(n.attr_count)});
+  const auto* entries = reinterpret_cast<const Slot*>(shared + g.entries);
+  return s + text_of({entries, static_cast<std::size_t>(g.entry_count)});
+}
+
+// A letter as a host reads it, all but the content of its tensors.
+std::string text_of(const Letter& l, const char* shared) {
+  std::string s = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(l.what), l.op,
+                      l.constants, l.callers, l.runs, l.filler, l.config, l.in_count) +
+      text_of({l.attrs, static_cast<std::size_t>(l.attr_count)});
+  const auto* slots = reinterpret_cast<const Slot*>(shared + l.slots);
+  s += text_of({slots, static_cast<std::size_t>(l.callers * l.tensors())});
+  if (l.between != 0) s += text_of(*reinterpret_cast<const Letter*>(shared + l.between), shared);
+  if (l.graph != 0) s += text_of(*reinterpret_cast<const GraphLetter*>(shared + l.graph), shared);
+  const char* text = shared + l.texts;
+  for (int k = 0; k < 2 * l.text_count; ++k, text += std::char_traits<char>::length(text) + 1)
+    s += fmt::format("'{}' ", text);
+  return s;
 }
 
 std::string text_of(const Answer& a) {
@@ -73,6 +122,7 @@ std::string read_back(std::vector<Question> questions, u64 number) {
     auto& letter = *reinterpret_cast<Letter*>(shared + at);
     const auto* slots = reinterpret_cast<const Slot*>(shared + letter.slots);
     const int tensors = questions[n].callers.empty() ? 0 : letter.tensors() * letter.callers;
+    read += text_of(letter, shared);
     Seeded draw(word(questions[n].call->seed, number, n));
     draw_reply(draw, letter.reply, slots, tensors);
     for (const Slot& s : std::span(slots, static_cast<std::size_t>(tensors)))
@@ -81,6 +131,10 @@ std::string read_back(std::vector<Question> questions, u64 number) {
             static_cast<u64>(clamp(draw_place(draw, s), i64{0}, static_cast<i64>(s.bytes) - 1))] ^=
             1;
     at = letter.next;
+  }
+  for (u64 begun = 0; begun <= n + 1; ++begun) {
+    mail.channel().begun = begun;
+    read += fmt::format("patience {} of {}\n", mail.patience(), mail.steps());
   }
   for (n = 0; n < questions.size(); ++n) {
     for (const Answer& a : mail.take(n)) read += text_of(a);

@@ -32,10 +32,12 @@ inline std::optional<Finding> inspect_infers(const Trial& t, Observations) {
   return std::nullopt;
 }
 
-/// Infers another precision, or one for an illegal call.
+/// Infers another precision or, for an illegal call, has another label or infers.
 inline bool infer_other_type(Trial& t, std::span<Observation>, u64 draw) {
   Answer& a = t.inferred ? *t.inferred : t.base;
-  if (t.refusal)
+  if (t.refusal && t.manifest->errors == Errors::label && draw % 2 == 0)
+    a.label += "other";
+  else if (t.refusal)
     a = {};
   else
     ++a.types[draw % a.types.size()].precision;
