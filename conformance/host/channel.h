@@ -140,6 +140,7 @@ struct Letter {
 struct Channel {
   enum State { starting, refused, unopened } state = starting;
   bool leaves = false;  ///< whether the host starts processes as Plant::leaving says
+  int left = 0;         ///< how many it then started
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened
   char failure[512]{};  ///< why it cannot be opened this time, in any other state
   bool infers = false, compiles = false, reads_int8 = false, has_device = false;

@@ -77,16 +77,21 @@ std::string allocations() {
   return text;
 }
 
-void leave_processes() {
+int leave_processes() {
+  int started = 0;
   for (const bool is_orphan : {false, true}) {
     if (const pid_t child = fork(); child != 0) {
-      if (is_orphan) waitpid(child, nullptr, 0);
+      int status = 0;
+      if (is_orphan) waitpid(child, &status, 0);
+      started += child > 0 && status == 0;
       continue;
     }
-    if (is_orphan && fork() != 0) _exit(0);
+    if (is_orphan)
+      if (const pid_t child = fork(); child != 0) _exit(child < 0);
     setsid();
     wait_for_ever();
   }
+  return started;
 }
 
 void commit(Plant plant, const Reach& at) {

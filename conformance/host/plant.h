@@ -19,8 +19,8 @@ struct Reach {
 /// Tells what the functions that allocate memory do with blocks.
 std::string allocations();
 
-/// Starts a process in a session of its own, and another one whose parent ends.
-void leave_processes();
+/// Starts a process in a session of its own, and another one whose parent ends. @return how many
+int leave_processes();
 
 /// Commits a fault right after the backend has run, or has been closed.
 void commit(Plant plant, const Reach& at);

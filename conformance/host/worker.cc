@@ -370,7 +370,7 @@ void refuse(Channel& channel, const std::string& why) {
 // Loads the library, describes it, and opens it within the longer limit for starting.
 std::optional<Backends> start(const Work& work, Channel& channel) {
   std::optional<Backends> backends;
-  if (channel.leaves) leave_processes();
+  channel.left = channel.leaves ? leave_processes() : 0;
   try {
     backends.emplace(work.library, work.configs);
     const client::Library& library = backends->library();

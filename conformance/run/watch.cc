@@ -93,10 +93,10 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::freed_twice, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGABRT"},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
-        "it wrote to the judge's socket"},
+        "it wrote over the number of its answers"},
     {Plant::hanging, &kDeterministic, AnswerKind::timed_out, "no answer within the time limit"},
-    {Plant::leaving, &kCloses, AnswerKind::crashed, "was killed by SIGTERM"},
-    {Plant::orphaning, &kCloses, AnswerKind::crashed, "was killed by SIGKILL"},
+    {Plant::leaving, &kCloses, AnswerKind::crashed, "2 processes and it: was killed by SIGTERM"},
+    {Plant::orphaning, &kCloses, AnswerKind::crashed, "2 processes and it: was killed by SIGKILL"},
     {Plant::closing, &kCloses, AnswerKind::crashed, "the backend's process was killed by SIGABRT"}};
 
 // How many variables a backend's environment has: all but those of this program.
@@ -143,9 +143,9 @@ bool is_pair(const Item* i) {
   return is_small(i) && i->call.in.size() > 1 && i->call.in[0] == i->call.in[1];
 }
 
-// A call with as many inputs whose first output has more than a page.
-bool is_larger(const Item* i, const Case& than) {
-  if (!i->runs() || i->call.in.size() != than.in.size()) return false;
+// A call whose first output has more than a page.
+bool has_large_output(const Item* i) {
+  if (!i->runs()) return false;
   const Inferred out = i->call.op->infer(i->call.attributes(), i->call.types());
   return static_cast<u64>(volume(out[0].shape)) > kPage / sizeof(i32);
 }
@@ -188,10 +188,12 @@ bool is_answered(Subject& subject, const Case& c) {
 
 // Calls in which faults are planted; nullptr: there is none.
 struct Calls {
-  const Case *any, *pair, *with_attributes, *larger;
+  const Case *any, *pair, *with_attributes;
+  const Case *large, *beside_large;  // with as many inputs
   const Case* of(Plant p) const {
     return p == Plant::turns                       ? pair
         : p == Plant::arguments && with_attributes ? with_attributes
+        : p == Plant::before && beside_large       ? beside_large
                                                    : any;
   }
 };
@@ -202,7 +204,7 @@ void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gi
     const Case* const c = calls.of(canary.plant);
     if (!c || !is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
     // The memory of larger tensors that a process had before must be guarded again.
-    if (canary.plant == Plant::before && calls.larger) is_answered(subject, *calls.larger);
+    if (canary.plant == Plant::before && calls.beside_large) is_answered(subject, *calls.large);
     std::vector<Answers> all = answers(subject, *c, canary);
     if (all[0].empty()) continue;
     // One timeout on a slow machine does not mean that the fault went unnoticed.
@@ -225,9 +227,12 @@ void plant_in_process(
     const auto item = std::find_if(put.begin(), put.end(), is_fit);
     return item == put.end() ? nullptr : &(*item)->call;
   };
-  const Case* const any = call(is_small);
-  const Calls calls{any, call(is_pair), call(has_attributes),
-      call([&](const Item* i) { return any && is_larger(i, *any); })};
+  const Case* const large = call(has_large_output);
+  const auto is_beside_large = [&](const Item* i) {
+    return is_small(i) && large && i->call.in.size() == large->in.size();
+  };
+  const Calls calls{
+      call(is_small), call(is_pair), call(has_attributes), large, call(is_beside_large)};
   if (!subject.can_plant() || r.counts.passed < r.counts.executed || !calls.any) return;
   try {
     plant_all(r, subject, calls, limits.memory_gib);

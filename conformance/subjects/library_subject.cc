@@ -86,10 +86,11 @@ class Host {
   std::string end_leaving(const std::vector<Options>& configs, bool killed) {
     stop();
     start(configs, true);
-    if (!killed) return end(false);
+    const std::string started = std::to_string(mail_.channel().left) + " processes and it: ";
+    if (!killed) return started + end(false);
     kill(pid_, SIGKILL);
     std::chrono::milliseconds reach{0};
-    return closed(reap_host(std::exchange(pid_, 0), reach));
+    return started + closed(reap_host(std::exchange(pid_, 0), reach));
   }
 
   /// Has the process answer the letters. @return how the process ended meanwhile; nothing if it
@@ -108,8 +109,10 @@ class Host {
       return std::nullopt;
     if (got > 0) {
       end(false);
-      return Answer{
-          .kind = AnswerKind::broken_channel, .message = "it wrote to the judge's socket"};
+      const bool fits = got == sizeof number && numbers[0] == number;
+      return Answer{.kind = AnswerKind::broken_channel,
+          .message =
+              fits ? "it wrote over the number of its answers" : "it wrote to the judge's socket"};
     }
     if (sent && !in_time) {
       end(false);

@@ -88,20 +88,22 @@ std::vector<pid_t> children() {
 std::set<pid_t> own_children;
 
 // Ends the children of this process, except `but`, and theirs, which it inherits when their parents
-// end.
-void end_descendants(const std::set<pid_t>& but = {}) {
-  for (bool found = true; found;) {
+// end. @return whether there were any
+bool end_descendants(const std::set<pid_t>& but = {}) {
+  bool any = false;
+  for (bool found = true; found; any = any || found) {
     found = false;
     for (const pid_t pid : children())
       if (!but.contains(pid)) end_process(pid), found = true;
   }
+  return any;
 }
 
 }  // namespace
 
 void note_child(pid_t pid) { own_children.insert(pid); }
 
-void end_orphans() { end_descendants(own_children); }
+bool end_orphans() { return end_descendants(own_children); }
 
 std::uint64_t drawn_number() {
   std::uint64_t number = 0;
@@ -184,7 +186,7 @@ std::string end_host(pid_t pid) {
   kill(pid, SIGCONT);  // its backend may have stopped it
   int status = 0;
   std::string how = ends_within(kEndingMs, pid, status) ? ending_of_host(status) : end_process(pid);
-  end_orphans();
+  if (end_orphans()) how += ", which left others to be ended";
   return how;
 }
 

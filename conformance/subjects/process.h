@@ -37,7 +37,8 @@ inline constexpr std::int64_t kInterruptionMs = 100;
 pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& files,
     const std::vector<std::string>& environment);
 
-/// Ends a host, and all processes that its backend started. @return how the host ended, in words
+/// Ends a host, and all processes that its backend started. @return how the host ended, in words,
+/// and whether it has not ended the others itself
 std::string end_host(pid_t pid);
 
 /// The same for a host that has closed its end: gives it a moment to end by itself. If it ended by
@@ -56,7 +57,8 @@ std::string end_process(pid_t pid);
 void note_child(pid_t pid);
 
 /// Ends the processes that this one inherited because a backend ended the program that held it.
-void end_orphans();
+/// @return whether there were any
+bool end_orphans();
 
 /// Runs a command in a process group of its own for at most `seconds`, and overwrites the file
 /// `log` with its output. All children of this process end with the command, also those that the
