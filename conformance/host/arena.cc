@@ -54,8 +54,7 @@ void Arena::protect(std::size_t k, const Region& wanted) {
   if (now == wanted) return;
   if (now.bytes > wanted.bytes) mprotect(seen(k), now.bytes, PROT_NONE);
   now = wanted;
-  if (now.bytes > 0)
-    mprotect(seen(k), now.bytes, now.writable ? PROT_READ | PROT_WRITE : PROT_READ);
+  mprotect(seen(k), now.bytes, now.writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
 void Arena::take(std::span<const Slot> slots, char* mail) const {

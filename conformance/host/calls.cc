@@ -134,12 +134,15 @@ client::Result<client::Plan> prepared(
   client::Call call = call_of(letter, types, mail);
   for (std::size_t k = 1; letter.constants && k < call.in.size(); ++k)
     call.in[k].constant = tensors[k];
+  const auto constants = std::count_if(
+      call.in.begin(), call.in.end(), [](const client::TensorView& v) { return v.constant; });
   auto plan = backend.prepare(call);
   spoil(call.op, call.attrs);
   spoil(types);
   if (letter.plant == Plant::arguments)
     return client::Status{"prepare", LS_LOGIC, "",
-        std::to_string(left_of(call, types)) + " of its arguments are left"};
+        std::to_string(constants) + " constants, " + std::to_string(left_of(call, types)) +
+            " of its arguments are left"};
   return plan;
 }
 

@@ -102,12 +102,14 @@ enum class Plant {
   ahead,        ///< writes before scratch memory, which a plan gets even if it asks for none
   filled,       ///< tells what scratch memory held, which a plan gets even if it asks for none
   allocated,    ///< tells what the functions that allocate memory do
-  arguments,    ///< tells how much of what prepare() was given is still there afterwards
+  arguments,    ///< tells what prepare() was given, and how much of it is there afterwards
   bounds,       ///< tells what its process may do
   starting,     ///< starts a process
   renumbered,   ///< starts a process by a call of the kernel with another number
   freed_twice,  ///< frees a block of the heap twice
   raising,      ///< ends the process by a signal that no access to memory raises
+  exiting,      ///< ends the process with status 3
+  together,     ///< ends the process if another question of the exchange came before
   closing,      ///< ends the process when the backend is closed
   hanging,      ///< never returns
   leaving,      ///< starts two processes before the backend, which only a signal ends

@@ -121,10 +121,7 @@ int filter_starts(unsigned action, unsigned flags) {
   return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
 }
 
-void forbid_processes() {
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  filter_starts(SECCOMP_RET_KILL_PROCESS, SECCOMP_FILTER_FLAG_TSYNC);
-}
+void forbid_processes() { filter_starts(SECCOMP_RET_KILL_PROCESS, SECCOMP_FILTER_FLAG_TSYNC); }
 
 std::string beginning_of_process() {
   std::size_t variables = 0;
@@ -145,7 +142,8 @@ std::string bounds_of_process(u64 memory) {
   getrlimit(RLIMIT_DATA, &data);
   std::string text = "core " + std::to_string(core.rlim_max) + ", memory " +
       (memory == 0 || data.rlim_max == size_limit ? std::to_string(memory) : "another") +
-      ", group " + (getpgrp() == getpid() ? "own" : "of others");
+      ", group " + (getpgrp() == getpid() ? "own" : "of others") + ", its keeper's " +
+      (getpgid(getppid()) == getppid() ? "own" : "of others");
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     char name[16];

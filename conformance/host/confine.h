@@ -19,7 +19,8 @@ void renounce_rights(bool all);
 /// action, as seccomp() takes it with these flags. @return what that returned; less than 0: errno
 int filter_starts(unsigned action, unsigned flags);
 
-/// From now on an attempt to start a process, though not a thread, ends this one by SIGSYS.
+/// From now on an attempt to start a process, though not a thread, ends this one by SIGSYS. Only
+/// for a process that has renounced all rights.
 void forbid_processes();
 
 /// The variables of this process's environment, its open files, and the signal that comes when the

@@ -56,7 +56,7 @@ struct Slot {
 std::mutex mutex;
 std::atomic<char*> region = nullptr;  // nullptr: no block is guarded
 std::atomic<char> present_poison = 0;
-u64 used_addresses = 0;
+u64 used_addresses = kPage;  // the page before the first slot guards it
 Slot slots[kSlots];
 std::size_t slot_count = 0;
 std::uint16_t unused[kSizes][kSlots];  // slots of 1 << size pages without a block, as a stack
@@ -177,11 +177,9 @@ std::size_t slot_of_block(const char* data) {
 }  // namespace
 
 void guard() {
-  if (ndarray::kInstrumented || region) return;
+  if (ndarray::kInstrumented) return;
   void* m =
       mmap(nullptr, kAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  // The page before the first slot guards it.
-  used_addresses = kPage;
   if (m != MAP_FAILED) region = static_cast<char*>(m);
 }
 

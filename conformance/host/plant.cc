@@ -68,13 +68,14 @@ std::string allocations() {
   text += ", kept " + std::to_string(std::count(block, block + kBytes, 9)) + ", usable " +
       std::to_string(malloc_usable_size(block) >= kMore);
   std::free(block);
-  void* aligned[] = {nullptr, std::aligned_alloc(kAlignment, kMore / kAlignment * kAlignment)};
-  text += ", error " + std::to_string(posix_memalign(&aligned[0], kAlignment, kBytes));
-  for (void* a : aligned) {
-    text += ", aligned " + std::to_string(reinterpret_cast<std::uintptr_t>(a) % kAlignment);
-    std::free(a);
+  for (const std::size_t alignment : {std::size_t{64}, kAlignment, 2 * kPage}) {
+    void* at = nullptr;
+    text += ", error " + std::to_string(posix_memalign(&at, alignment, kBytes));
+    text += " and " + std::to_string(reinterpret_cast<std::uintptr_t>(at) % alignment);
+    std::free(at);
   }
-  return text;
+  const volatile std::size_t too_many = SIZE_MAX;
+  return text + ", too many " + std::to_string(std::calloc(too_many, 2) == nullptr);
 }
 
 int leave_processes() {
@@ -104,6 +105,7 @@ void commit(Plant plant, const Reach& at) {
     case Plant::arguments:
     case Plant::bounds:
     case Plant::idle:
+    case Plant::together:
     case Plant::turns:
     case Plant::leaving:
     case Plant::orphaning:
@@ -119,6 +121,7 @@ void commit(Plant plant, const Reach& at) {
     case Plant::scratch:
     case Plant::page: return change(at.behind_scratch);
     case Plant::ahead: return change(at.scratch - sizeof(i32));
+    case Plant::exiting: _exit(3);
     case Plant::raising: raise(SIGSEGV); return;
     case Plant::starting: return end_if_child(fork());
     case Plant::renumbered: return end_if_child(syscall(kOtherFork, SIGCHLD, 0, 0, 0, 0));

@@ -41,8 +41,8 @@ ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(
   const std::uint64_t beyond = poison % 2 != 0 ? kScratchAlignment : 0;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // bytes of an address space
   mapped_ = bytes > kMost ? 0 : round_up(bytes + beyond, kPage) + 2 * kPage;
-  void* map = mapped_ == 0 ? MAP_FAILED
-                           : mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // No memory of 0 bytes can be mapped.
+  void* map = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED ||
       mprotect(static_cast<char*>(map) + kPage, mapped_ - 2 * kPage, PROT_READ | PROT_WRITE) != 0) {
     if (map != MAP_FAILED) munmap(map, mapped_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -431,6 +432,7 @@ void answer_letters(Backends& backends, const Work& work, const std::string& beg
                 std::to_string(backends.opens() - backends.open_ones()))
                 .c_str());
       if (letter.plant == Plant::allocated) broken(r, allocations().c_str());
+      if (letter.plant == Plant::together && channel.begun > 1) std::abort();
       if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");

@@ -53,7 +53,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {.plant = Plant::allocated,
         .property = &kWritesInBounds,
         .kind = AnswerKind::protocol,
-        .says = "a block held 77, zeros 6000, kept 3000, usable 1, error 0, aligned 0, aligned 0",
+        .says = "a block held 77, zeros 6000, kept 3000, usable 1, error 0 and 0, error 0 and 0, "
+                "error 0 and 0, too many 1",
         .filler = 77},
     {.plant = Plant::filled,
         .property = &kDeterministic,
@@ -61,9 +62,10 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, files 4, end by 9, core 0, memory {1}, group own, rights 0, rights 0, "
+        "variables {2}, files 4, end by 9, core 0, memory {1}, group own, its keeper's own, rights 0, rights 0, "
         "no new ones 1, filter 2, opened again 0"},
-    {Plant::arguments, &kReuse, AnswerKind::logic_error, "0 of its arguments are left"},
+    {Plant::arguments, &kReuse, AnswerKind::logic_error,
+        "{4} constants, 0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
@@ -90,6 +92,10 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::raising, &kWritesInBounds, AnswerKind::crashed, kFault},
     {Plant::starting, &kCloses, AnswerKind::crashed, kStarts},
     {Plant::renumbered, &kCloses, AnswerKind::crashed, kStarts},
+    {Plant::exiting, &kCloses, AnswerKind::crashed, "the backend's process exited with status 3"},
+    {Plant::together, &kCloses, AnswerKind::crashed,
+        "the backend's process was killed by SIGABRT after other calls, and not when it was asked "
+        "alone"},
     {Plant::freed_twice, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGABRT"},
     {Plant::uncounted, &kWritesInBounds, AnswerKind::broken_channel,
@@ -121,7 +127,8 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memor
                                                : a.out_damage;
   const std::string said =
       fmt::format(fmt::runtime(canary.says), behind(c.op->infer(c.attributes(), c.types())[0]),
-          static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]));
+          static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]),
+          c.in.size() - 1);
   if (told == said) return true;
   // A backend that has ended the program that holds it hides by which signal it ends itself.
   constexpr std::string_view kBy = "process was killed by ";
@@ -169,13 +176,16 @@ std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& cana
         {{.kind = canary.kind, .message = subject.end_leaving(canary.plant == Plant::orphaning)}}};
   const std::vector<Tensor> in = inputs_of(c);
   const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
-      canary.kind == AnswerKind::protocol;
+      canary.kind == AnswerKind::protocol || canary.plant == Plant::together;
   return subject.ask(std::vector<Question>(lives ? 2 : 1,
       {.call = &c,
           .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
           .between = canary.plant == Plant::turns ? &c : nullptr,
           .out = c.op->infer(c.attributes(), c.types()),
-          .run = {.poison = kPoison, .filler = canary.filler, .runs = canary.runs},
+          .run = {.poison = kPoison,
+              .filler = canary.filler,
+              .constants = canary.plant == Plant::arguments,
+              .runs = canary.runs},
           .plant = canary.plant}));
 }
 
@@ -212,7 +222,8 @@ void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gi
     if (kind == AnswerKind::timed_out && canary.kind != kind) all = answers(subject, *c, canary);
     Canaries& of = r.canaries[std::string(canary.property->name)];
     ++of.planted;
-    of.noticed += std::all_of(all.begin(), all.end(), [&](const Answers& callers) {
+    const auto first = canary.plant == Plant::together ? all.end() - 1 : all.begin();
+    of.noticed += std::all_of(first, all.end(), [&](const Answers& callers) {
       return std::any_of(callers.begin(), callers.end(),
           [&](const Answer& a) { return is_shown(canary, *c, a, memory_gib); });
     });
