@@ -130,14 +130,13 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memor
           static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]),
           c.in.size() - 1);
   if (told == said) return true;
-  // A backend that has ended the program that holds it hides by which signal it ends itself.
-  constexpr std::string_view kBy = "process was killed by ";
-  const std::size_t by = said.find(kBy);
-  if (by == said.npos) return false;
-  const std::size_t signal = by + kBy.size();
-  const std::size_t end = said.find_first_of(" ,", signal);
-  const bool has_place = end != said.npos && said[end] == ' ';
-  return told == said.substr(0, signal) + "SIGKILL" + (has_place ? said.substr(end) : "");
+  // A backend that has ended the program that holds it hides how it ends itself.
+  constexpr std::string_view kProcess = "the backend's process ";
+  const std::size_t place = std::min(said.find(" touching "), said.find(" after other "));
+  return said.starts_with(kProcess) &&
+      told ==
+      std::string(kProcess) + "was killed by SIGKILL" +
+          (place == said.npos ? "" : said.substr(place));
 }
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
@@ -171,9 +170,10 @@ bool is_elsewhere(const Canary& c) {
 std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& canary) {
   if (canary.plant == Plant::closing)
     return subject.ask({{.what = Question::close, .call = &c, .plant = canary.plant}});
-  if (canary.plant == Plant::leaving || canary.plant == Plant::orphaning)
-    return {
-        {{.kind = canary.kind, .message = subject.end_leaving(canary.plant == Plant::orphaning)}}};
+  if (canary.plant == Plant::leaving || canary.plant == Plant::orphaning) {
+    const std::string how = subject.end_leaving(canary.plant == Plant::orphaning);
+    return {how.empty() ? Answers() : Answers{{.kind = canary.kind, .message = how}}};
+  }
   const std::vector<Tensor> in = inputs_of(c);
   const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
       canary.kind == AnswerKind::protocol || canary.plant == Plant::together;

@@ -119,7 +119,7 @@ TEST(Exec, ReadsAnAnswerThatComesByteByByte) {
 }
 
 TEST(Exec, EndsACommandThatClosesItsOutputAndStays) {
-  EXPECT_EQ(ask("exec >&-; exec sleep 999").message, "was killed by SIGKILL before answering");
+  EXPECT_EQ(ask("exec >&-; exec sleep 999").message, "was killed by SIGTERM before answering");
 }
 
 // Each byte comes in time, and the answer never does. A judge that counts the time from the last

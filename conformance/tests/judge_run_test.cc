@@ -212,7 +212,7 @@ TEST(Canaries, ArePlantedForEveryPropertyInEveryRun) {
     EXPECT_EQ(canaries->second.noticed, canaries->second.planted) << p->name;
   }
   EXPECT_EQ(r.canaries.at("paths_covered").planted, 2);
-  EXPECT_EQ(r.canaries.at("closes").planted, 4);
+  EXPECT_EQ(r.canaries.at("closes").planted, 8);
 }
 
 TEST(Canaries, OfKernelsArePlantedOnlyWhereTheyRanAndTheRunIsRight) {

@@ -60,7 +60,9 @@ TEST(Watch, MissesWhatHangsAgain) {
       return {q.plant == Plant::none ? Answer{} : Answer{.kind = AnswerKind::timed_out}};
     }
     std::vector<Answers> ask(const std::vector<Question>& questions) override {
-      return {answer(questions[0])};
+      std::vector<Answers> all;
+      for (const Question& q : questions) all.push_back(answer(q));
+      return all;
     }
   } subject;
   const Canaries all = planted(subject);

@@ -441,7 +441,7 @@ class Misbehaving {
   ~Misbehaving() {
     while (has("hang_close")) pause();
     if (has("last_late")) std::thread([] { usleep(30'000), std::abort(); }).detach();
-    const bool sometimes = has("last_sometimes") && !is_every_second;
+    const bool sometimes = has("last_sometimes") && is_every_second;
     if (has("last") || has_run_large || sometimes) std::abort();
   }
   std::unique_ptr<Plan> prepare(const Call& call) const {
