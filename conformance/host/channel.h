@@ -140,7 +140,7 @@ struct Letter {
 /// The beginning of the shared memory: how the host describes its library, then what the judge
 /// asks.
 struct Channel {
-  enum State { starting, refused, unopened } state = starting;
+  enum State { accepted, refused, unopened } state = accepted;
   bool leaves = false;  ///< whether the host starts processes as Plant::leaving says
   int left = 0;         ///< how many it then started
   char refusal[512]{};  ///< why there is no backend, where state is refused or unopened

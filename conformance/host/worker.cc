@@ -195,7 +195,7 @@ class Turns {
       if (client::Status s = fetch(last[turn]); !s.ok()) return s;
       if (other_) {
         if (client::Status s = other_->run(); !s.ok()) return of_other(s);
-        noted_[2] = std::to_string(other_->unwritten());
+        if (q_.letter.plant == Plant::turns) noted_[2] = std::to_string(other_->unwritten());
         other_.reset();
       }
       if (first[turn].empty()) first[turn] = last[turn];

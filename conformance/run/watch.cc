@@ -177,7 +177,7 @@ std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& cana
   const std::vector<Tensor> in = inputs_of(c);
   const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
       canary.kind == AnswerKind::protocol || canary.plant == Plant::together;
-  return subject.ask(std::vector<Question>(lives ? 2 : 1,
+  std::vector<Question> questions(lives ? 2 : 1,
       {.call = &c,
           .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
           .between = canary.plant == Plant::turns ? &c : nullptr,
@@ -186,7 +186,9 @@ std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& cana
               .filler = canary.filler,
               .constants = canary.plant == Plant::arguments,
               .runs = canary.runs},
-          .plant = canary.plant}));
+          .plant = canary.plant});
+  questions.back().trial = questions.size();  // is asked whatever the first one does
+  return subject.ask(questions);
 }
 
 // Whether the call is answered if no fault is planted. Tries twice, since an idle process may be

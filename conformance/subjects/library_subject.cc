@@ -54,7 +54,7 @@ class Host {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw std::runtime_error("no socket for a backend");
-    mail_.channel().state = Channel::starting;
+    mail_.channel().state = Channel::accepted;
     mail_.channel().leaves = leaves;
     socket_ = ends[0];
     try {
@@ -97,6 +97,7 @@ class Host {
   /// Has the process answer the letters. @return how the process ended meanwhile; nothing if it
   /// lives
   /// @param answered receives the number of answers if the process lives
+  /// @param timeout_s for one answer; patience_for() times that for large calls
   std::optional<Answer> exchange(std::size_t& answered, double timeout_s) {
     mail_.send();
     const u64 number = drawn_number();
