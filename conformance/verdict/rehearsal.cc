@@ -276,22 +276,26 @@ std::string waits_text() {
   return s;
 }
 
-// Which operators are silent if some of them hang.
+// Which operators are silent if some calls hang.
 std::string silent_text() {
   struct Mute : ReferenceSubject {
-    int every = 1;
+    explicit Mute(int which) : every(which) {
+      manifest_ = parse_manifest(R"({"name": "mute", "version": "1", "device": "none",
+          "options": [], "kernels": [], "claims": {"operators":
+              {"abs": {}, "clip": {}, "dense": {}, "max": {}, "relu": {}, "sum": {}, "take": {}},
+          "layouts": ["compact"], "attributes": ["values"], "threads": [1, 1],
+          "determinism": "D2", "errors": "label"}})");
+    }
     Answer execute(const Case& c, const std::vector<Tensor>& in, const Inferred& out,
         const Run& run) override {
-      const auto& all = operators();
-      const auto place = std::find(all.begin(), all.end(), c.op) - all.begin();
-      if (place % every == every / 2) return {.kind = AnswerKind::timed_out};
+      if (asked++ % every == every / 2) return {.kind = AnswerKind::timed_out};
       return ReferenceSubject::execute(c, in, out, run);
     }
+    int every, asked = 0;
   };
   std::string s;
-  for (const int every : {1, 2, 5, 12, 30}) {
-    Mute subject;
-    subject.every = every;
+  for (const int every : {1, 2, 3, 5}) {
+    Mute subject(every);
     const Silent silent = silent_operators(subject);
     s += fmt::format("{}; {}\n", fmt::join(silent.unanswered, " "), fmt::join(silent.unasked, " "));
   }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "conformance/subjects/mail.h"
+#include "spec/operators.h"
 
 namespace lockstep::judge {
 namespace {
@@ -49,6 +50,9 @@ void draw_reply(Seeded& draw, Reply& r, const Slot* slots, int tensors) {
   r.fault_at = draw_place(draw, slots[draw(0, tensors - 1)]);
 }
 
+// Other than its place, the name of an operator does not change when another one is added.
+string_view name_of(int place) { return operators()[static_cast<std::size_t>(place)]->name; }
+
 std::string text_of(std::span<const Attr> attrs) {
   std::string s;
   for (const Attr& a : attrs)
@@ -75,7 +79,7 @@ std::string text_of(const GraphLetter& g, const char* shared) {
   std::string s = fmt::format("{} {}", g.feed_count, g.one_by_one);
   const auto* nodes = reinterpret_cast<const GraphNode*>(shared + g.nodes);
   for (const GraphNode& n : std::span(nodes, static_cast<std::size_t>(g.node_count)))
-    s += fmt::format("\n{} {} {}", n.op, n.in_count,
+    s += fmt::format("\n{} {} {}", name_of(n.op), n.in_count,
              fmt::join(numbers(n.entries, n.in_count + n.out_count), ",")) +
         text_of({n.attrs, static_cast<std::size_t>(n.attr_count)});
   const auto* entries = reinterpret_cast<const Slot*>(shared + g.entries);
@@ -84,7 +88,7 @@ std::string text_of(const GraphLetter& g, const char* shared) {
 
 // A letter as a host reads it, all but the content of its tensors.
 std::string text_of(const Letter& l, const char* shared) {
-  std::string s = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(l.what), l.op,
+  std::string s = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(l.what), name_of(l.op),
                       l.constants, l.callers, l.runs, l.filler, l.config, l.in_count) +
       text_of({l.attrs, static_cast<std::size_t>(l.attr_count)});
   const auto* slots = reinterpret_cast<const Slot*>(shared + l.slots);
