@@ -115,9 +115,13 @@ std::size_t variables() {
   return n;
 }
 
+// How an answer shows a fault. A backend that has ended the program that holds it hides how it ends
+// itself.
+enum class Noticed { no, hidden, yes };
+
 // Whether an answer to this call shows the fault in the words that a report would give.
-bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memory_gib) {
-  if (a.kind != canary.kind || !canary.shows(a)) return false;
+Noticed noticed(const Canary& canary, const Case& c, const Answer& a, double memory_gib) {
+  if (a.kind != canary.kind || !canary.shows(a)) return Noticed::no;
   constexpr int kBitsOfGib = 30;
   const auto behind = [](const Type& t) {
     return static_cast<i64>(kPage) - volume(t.shape) * static_cast<i64>(sizeof(i32));
@@ -129,14 +133,12 @@ bool is_shown(const Canary& canary, const Case& c, const Answer& a, double memor
       fmt::format(fmt::runtime(canary.says), behind(c.op->infer(c.attributes(), c.types())[0]),
           static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]),
           c.in.size() - 1);
-  if (told == said) return true;
-  // A backend that has ended the program that holds it hides how it ends itself.
+  if (told == said) return Noticed::yes;
   constexpr std::string_view kProcess = "the backend's process ";
   const std::size_t place = std::min(said.find(" touching "), said.find(" after other "));
-  return said.starts_with(kProcess) &&
-      told ==
-      std::string(kProcess) + "was killed by SIGKILL" +
-          (place == said.npos ? "" : said.substr(place));
+  const std::string hidden = std::string(kProcess) + "was killed by SIGKILL" +
+      (place == said.npos ? "" : said.substr(place));
+  return said.starts_with(kProcess) && told == hidden ? Noticed::hidden : Noticed::no;
 }
 
 // A call whose first output is so small that a page behind it lies beyond its memory.
@@ -165,15 +167,19 @@ bool is_elsewhere(const Canary& c) {
           c.plant == Plant::freed_twice || c.plant == Plant::allocated);
 }
 
+// Whether its process leaves others behind. A program that ends before cannot end them.
+bool leaves_others(const Canary& c) {
+  return c.plant == Plant::leaving || c.plant == Plant::orphaning;
+}
+
 // The answers to calls in which a fault is planted. What it leaves behind must not hide the next
 // one, so it is planted twice where the process lives on.
 std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& canary) {
   if (canary.plant == Plant::closing)
     return subject.ask({{.what = Question::close, .call = &c, .plant = canary.plant}});
-  if (canary.plant == Plant::leaving || canary.plant == Plant::orphaning) {
-    const std::string how = subject.end_leaving(canary.plant == Plant::orphaning);
-    return {how.empty() ? Answers() : Answers{{.kind = canary.kind, .message = how}}};
-  }
+  if (leaves_others(canary))
+    return {
+        {{.kind = canary.kind, .message = subject.end_leaving(canary.plant == Plant::orphaning)}}};
   const std::vector<Tensor> in = inputs_of(c);
   const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
       canary.kind == AnswerKind::protocol || canary.plant == Plant::together;
@@ -212,7 +218,9 @@ struct Calls {
 
 void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gib) {
   if (!is_answered(subject, *calls.any)) return;
+  bool hides_ends = false;
   for (const Canary& canary : kCanaries) {
+    if (hides_ends && leaves_others(canary)) continue;
     const Case* const c = calls.of(canary.plant);
     if (!c || !is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
     // The memory of larger tensors that a process had before must be guarded again.
@@ -226,8 +234,10 @@ void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gi
     ++of.planted;
     const auto first = canary.plant == Plant::together ? all.end() - 1 : all.begin();
     of.noticed += std::all_of(first, all.end(), [&](const Answers& callers) {
-      return std::any_of(callers.begin(), callers.end(),
-          [&](const Answer& a) { return is_shown(canary, *c, a, memory_gib); });
+      Noticed best = Noticed::no;
+      for (const Answer& a : callers) best = std::max(best, noticed(canary, *c, a, memory_gib));
+      hides_ends = hides_ends || best == Noticed::hidden;
+      return best != Noticed::no;
     });
   }
 }

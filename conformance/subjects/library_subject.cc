@@ -86,7 +86,6 @@ class Host {
   std::string end_leaving(const std::vector<Options>& configs, bool killed) {
     stop();
     start(configs, true);
-    if (is_over(pid_)) return "";
     const std::string started = std::to_string(mail_.channel().left) + " processes and it: ";
     if (!killed) return started + end(false);
     kill(pid_, SIGKILL);

@@ -181,12 +181,6 @@ pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& 
   return pid;
 }
 
-bool is_over(pid_t pid) {
-  siginfo_t ended{};
-  waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
-  return ended.si_pid == pid;
-}
-
 std::string end_host(pid_t pid) {
   kill(pid, SIGTERM);
   kill(pid, SIGCONT);  // its backend may have stopped it

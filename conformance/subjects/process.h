@@ -37,9 +37,6 @@ inline constexpr std::int64_t kInterruptionMs = 100;
 pid_t start_host(const std::vector<std::string>& words, const std::vector<int>& files,
     const std::vector<std::string>& environment);
 
-/// Whether a child process has ended.
-bool is_over(pid_t pid);
-
 /// Ends a host, and all processes that its backend started. @return how the host ended, in words,
 /// and whether it has not ended the others itself
 std::string end_host(pid_t pid);

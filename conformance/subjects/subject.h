@@ -134,7 +134,7 @@ class Subject {
   virtual Answer close() { return {.kind = AnswerKind::unsupported}; }
   /// Ends a process that has started others, where can_plant().
   /// @param killed whether the program that keeps it is killed first
-  /// @return how it ended, and whether it left any; empty where that program had ended before
+  /// @return how it ended, and whether it left any behind
   virtual std::string end_leaving(bool /*killed*/) { return ""; }
   /// Adds a configuration, such as {"isa", "avx2"}; its number is for Run::config.
   virtual int configure(const Options& more) = 0;

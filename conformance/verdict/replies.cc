@@ -51,7 +51,10 @@ void draw_reply(Seeded& draw, Reply& r, const Slot* slots, int tensors) {
 }
 
 // Other than its place, the name of an operator does not change when another one is added.
-string_view name_of(int place) { return operators()[static_cast<std::size_t>(place)]->name; }
+string_view name_of(int place) {
+  const auto& all = operators();
+  return place < static_cast<int>(all.size()) ? all[static_cast<std::size_t>(place)]->name : "none";
+}
 
 std::string text_of(std::span<const Attr> attrs) {
   std::string s;
