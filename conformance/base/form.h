@@ -46,8 +46,26 @@ struct NumberOrWord {
   json value;
 };
 
-[[noreturn]] inline void wrong(const std::string& at, const std::string& why) {
-  throw UsageError((at.empty() ? "the document" : at) + " " + why);
+/// A place in a document, which must outlive those inside it. Its text is made only for an error.
+class Place {
+ public:
+  template <std::convertible_to<std::string_view> T> Place(const T& text) : name_(text) {}
+  Place(const Place& outer, std::string_view member) : outer_(&outer), name_(member) {}
+  Place(const Place& outer, std::size_t element) : outer_(&outer), element_(element) {}
+  std::string text() const {
+    if (!outer_) return std::string(name_);
+    return outer_->text() + "/" + (element_ ? std::to_string(*element_) : std::string(name_));
+  }
+
+ private:
+  const Place* outer_ = nullptr;
+  std::string_view name_;
+  std::optional<std::size_t> element_;
+};
+
+[[noreturn]] inline void wrong(const Place& at, const std::string& why) {
+  const std::string text = at.text();
+  throw UsageError((text.empty() ? "the document" : text) + " " + why);
 }
 
 template <class T>
@@ -155,16 +173,16 @@ template <class T> json written(const T& value) {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-template <class T> void read(const json& j, const std::string& at, T& value, const Rule& rule = {});
+template <class T> void read(const json& j, const Place& at, T& value, const Rule& rule = {});
 
 /// Reads an object, and refuses what is missing, wrong or unknown.
 class FormReader {
  public:
-  FormReader(const json& j, std::string at) : in_(j), at_(std::move(at)) {
+  FormReader(const json& j, const Place& at) : in_(j), at_(at) {
     if (!in_.is_object()) wrong(at_, "is no object");
   }
   template <class T> void operator()(const char* key, T& value, const Rule& rule = {}) {
-    read(member(key), at_ + "/" + key, value, rule);
+    read(member(key), Place(at_, key), value, rule);
   }
   template <class T> void optional(const char* key, T& value, const Rule& rule = {}) {
     known_.push_back(key);
@@ -179,13 +197,12 @@ class FormReader {
   }
   template <class T> void constant(const char* key, const T& value) {
     if (member(key) != json(value))
-      wrong(
-          at_ + "/" + key, "is " + in_[key].dump() + ", this program reads " + json(value).dump());
+      wrong({at_, key}, "is " + in_[key].dump() + ", this program reads " + json(value).dump());
   }
   /// Requires the member but ignores its value: parsed() derives it again and compares.
   template <class T> void derived(const char* key, const T&, const Rule& = {}) { member(key); }
   template <class F> void object(const char* key, F members) {
-    FormReader inner(member(key), at_ + "/" + key);
+    FormReader inner(member(key), Place(at_, key));
     members(inner);
     inner.finish();
   }
@@ -198,23 +215,23 @@ class FormReader {
   void finish() const {
     for (const auto& [key, value] : in_.items())
       if (std::find(known_.begin(), known_.end(), key) == known_.end())
-        wrong(at_ + "/" + key, "is unknown");
+        wrong({at_, key}, "is unknown");
   }
 
  private:
   const json& member(const char* key) {
     known_.push_back(key);
-    if (!in_.contains(key)) wrong(at_ + "/" + key, "is missing");
+    if (!in_.contains(key)) wrong({at_, key}, "is missing");
     return in_[key];
   }
 
   const json& in_;
-  std::string at_;
+  const Place at_;
   std::vector<std::string_view> known_;
 };
 
 template <std::integral T>
-void read_integer(const json& j, const std::string& at, T& value, const Rule& rule) {
+void read_integer(const json& j, const Place& at, T& value, const Rule& rule) {
   if constexpr (std::same_as<T, u64>) {
     if (!j.is_number_unsigned()) wrong(at, "is no integer of 64 bits without a sign");
     value = j.get<u64>();
@@ -228,17 +245,16 @@ void read_integer(const json& j, const std::string& at, T& value, const Rule& ru
   }
 }
 
-template <class T> void read(const json& j, const std::string& at, T& value, const Rule& rule) {
+template <class T> void read(const json& j, const Place& at, T& value, const Rule& rule) {
   if constexpr (std::same_as<T, json>) {
     value = j;
   } else if constexpr (List<T>) {
     if (!j.is_array()) wrong(at, "is no list");
-    for (std::size_t k = 0; k < j.size(); ++k)
-      read(j[k], at + "/" + std::to_string(k), value.emplace_back(), rule);
+    for (std::size_t k = 0; k < j.size(); ++k) read(j[k], Place(at, k), value.emplace_back(), rule);
   } else if constexpr (IsMap<T>::value) {
     if (!j.is_object()) wrong(at, "is no object");
     for (const auto& [key, element] : j.items())
-      read(element, at + "/" + key, added(value, key), rule);
+      read(element, Place(at, key), added(value, key), rule);
   } else if constexpr (std::same_as<T, bool>) {
     if (!j.is_boolean()) wrong(at, "is neither true nor false");
     value = j.get<bool>();
@@ -285,8 +301,8 @@ template <class T> T parsed(
   const json j = json_of(text);
   T value = loaded<T>(j);
   settle(value);
-  for (const auto& difference : json::diff(j, written(value)))
-    wrong(difference["path"], "is not what follows from the rest");
+  for (const json& difference : json::diff(j, written(value)))
+    wrong(difference["path"].get<std::string>(), "is not what follows from the rest");
   return value;
 }
 

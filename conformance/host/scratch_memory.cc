@@ -40,11 +40,15 @@ const char* draw_bytes() {
 ScratchMemory::ScratchMemory(std::uint64_t bytes, std::int32_t poison) : bytes_(bytes) {
   const std::uint64_t beyond = poison % 2 != 0 ? kScratchAlignment : 0;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 47;  // bytes of an address space
-  mapped_ = bytes > kMost ? 0 : round_up(bytes + beyond, kPage) + 2 * kPage;
-  // No memory of 0 bytes can be mapped.
-  void* map = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mapped_ =
+      bytes > kMost ? 0 : round_up(std::max(bytes + beyond, std::uint64_t{1}), kPage) + 2 * kPage;
+  constexpr int kKind = MAP_PRIVATE | MAP_ANONYMOUS;
+  // No memory of 0 bytes can be mapped. All of it is written below, so the kernel provides it now
+  // and not page by page.
+  void* map = mmap(nullptr, mapped_, PROT_NONE, kKind, -1, 0);
   if (map == MAP_FAILED ||
-      mprotect(static_cast<char*>(map) + kPage, mapped_ - 2 * kPage, PROT_READ | PROT_WRITE) != 0) {
+      mmap(static_cast<char*>(map) + kPage, mapped_ - 2 * kPage, PROT_READ | PROT_WRITE,
+          kKind | MAP_FIXED | MAP_POPULATE, -1, 0) == MAP_FAILED) {
     if (map != MAP_FAILED) munmap(map, mapped_);
     throw std::runtime_error("no memory for " + std::to_string(bytes) + " bytes of scratch");
   }

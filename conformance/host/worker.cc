@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -32,7 +31,7 @@ namespace lockstep::judge {
 namespace {
 
 void copy_text(char* to, std::size_t room, const std::string& from) {
-  std::snprintf(to, room, "%s", from.c_str());
+  to[from.copy(to, std::min(room - 1, std::strlen(from.c_str())))] = '\0';
 }
 
 void broken(Reply& r, const char* why) {

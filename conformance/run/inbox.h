@@ -29,12 +29,12 @@ void fields(auto& f, form::Like<CaseResult> auto& j) {
   f("calls", r.calls);
   f("judged", r.judged);
   f("paths", r.paths);
-  f("findings", r.findings);
-  f("hung", r.hung);
-  f("wrong_calls", r.wrong_calls);
+  f.optional("findings", r.findings);
+  f.optional("hung", r.hung);
+  f.optional("wrong_calls", r.wrong_calls);
   f("outputs", r.outputs, {.hash = true});
-  f("canaries", r.canaries);
-  f("flaky", r.flaky);
+  f.optional("canaries", r.canaries);
+  f.optional("flaky", r.flaky);
 }
 
 /// Takes one result of each case.

@@ -1,5 +1,7 @@
 #include "conformance/run/jobs.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -66,6 +68,9 @@ class JudgingProcess {
   explicit JudgingProcess(const Work& work) : work_(work) {}
 
   void run(int fd) {
+    // Large tensors would else be mapped anew for each question, page by page.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
     work_.agenda.keep_from_children();
     for (bool is_more = true; is_more;) {
       std::vector<std::size_t> group;

@@ -20,9 +20,11 @@ inline i32 drawn_poison(i32 name) {
 /// Replaces the drawn poison by its name in the wrong elements of an answer.
 inline void name_poison(Answer& a, const std::vector<Tensor>& expected, i32 name) {
   const i32 drawn = drawn_poison(name);
-  for (std::size_t k = 0; k < std::min(a.out.size(), expected.size()); ++k)
+  for (std::size_t k = 0; k < std::min(a.out.size(), expected.size()); ++k) {
+    if (a.out[k] == expected[k].data) continue;
     for (std::size_t i = 0; i < std::min(a.out[k].size(), expected[k].data.size()); ++i)
       if (a.out[k][i] == drawn && expected[k].data[i] != drawn) a.out[k][i] = name;
+  }
 }
 
 }  // namespace lockstep::judge

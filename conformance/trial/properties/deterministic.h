@@ -3,20 +3,20 @@
 
 namespace lockstep::judge {
 
-/// Whether an element of an output still holds the poison from before both calls, or, in the second
-/// run of one plan, from before that run. An output may well equal a poison: then the plain call
-/// holds that, too.
-inline bool is_unwritten(const Trial& t, const Observation& o, std::size_t output, std::size_t k) {
-  const i32 plain = t.base.out[output][k];
-  return o.answer->out[output][k] == kOtherPoison &&
-      (plain == kPoison || (o.again && plain != kOtherPoison));
-}
-
-/// The places (output, element) at which the plain call and a second one have outputs.
-template <class F> void for_each_place(const Trial& t, const Observation& o, F at) {
+/// Visits the places (output, element) that still hold the poison from before both calls, or, in
+/// the second run of one plan, from before that run. An output may well equal a poison: then the
+/// plain call holds that, too.
+template <class F> void for_each_unwritten(const Trial& t, const Observation& o, F at) {
   const auto &first = t.base.out, &second = o.answer->out;
-  for (std::size_t k = 0; k < std::min(first.size(), second.size()); ++k)
-    for (std::size_t i = 0; i < std::min(first[k].size(), second[k].size()); ++i) at(k, i);
+  for (std::size_t k = 0; k < std::min(first.size(), second.size()); ++k) {
+    const auto end = second[k].begin() +
+        static_cast<std::ptrdiff_t>(std::min(first[k].size(), second[k].size()));
+    for (auto it = second[k].begin(); (it = std::find(it, end, kOtherPoison)) != end; ++it) {
+      const auto i = static_cast<std::size_t>(it - second[k].begin());
+      const i32 plain = first[k][i];
+      if (plain == kPoison || (o.again && plain != kOtherPoison)) at(k, i);
+    }
+  }
 }
 
 inline std::optional<Finding> inspect_second(const Trial& t, const Observation& o) {
@@ -27,9 +27,8 @@ inline std::optional<Finding> inspect_second(const Trial& t, const Observation& 
   for (std::size_t k = 0; k < t.base.out.size(); ++k)
     first.push_back({t.types[static_cast<int>(k)], t.base.out[k]});
   // writes_all judges elements that were never written.
-  for_each_place(t, o, [&](std::size_t k, std::size_t i) {
-    if (is_unwritten(t, o, k, i)) second.out[k][i] = first[k].data[i];
-  });
+  for_each_unwritten(
+      t, o, [&](std::size_t k, std::size_t i) { second.out[k][i] = first[k].data[i]; });
   std::optional<Finding> f = difference(first, second);
   if (f) f->text = "the same call answered differently " + o.when + ": " + f->text;
   return f;

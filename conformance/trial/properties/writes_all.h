@@ -9,8 +9,8 @@ inline std::optional<Finding> inspect_writes_all(const Trial& t, Observations se
   for (const Observation& o : seen) {
     i64 unwritten = 0;
     std::size_t output = 0, first = 0;
-    for_each_place(t, o, [&](std::size_t k, std::size_t i) {
-      if (is_unwritten(t, o, k, i) && unwritten++ == 0) output = k, first = i;
+    for_each_unwritten(t, o, [&](std::size_t k, std::size_t i) {
+      if (unwritten++ == 0) output = k, first = i;
     });
     if (unwritten > 0) {
       const Index at = unravel(static_cast<i64>(first), t.types[static_cast<int>(output)].shape);
