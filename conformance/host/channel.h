@@ -110,7 +110,7 @@ enum class Plant {
   raising,      ///< ends the process by a signal that no access to memory raises
   exiting,      ///< ends the process with status 3
   together,     ///< ends the process if another question of the exchange came before
-  closing,      ///< ends the process when the backend is closed
+  closing,      ///< ends the process a little after the backend was closed
   hanging,      ///< never returns
   leaving,      ///< starts two processes before the backend, which only a signal ends
   orphaning,    ///< the same, and the program that keeps the backend is killed

@@ -6,11 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "conformance/base/drawn_number.h"
 #include "conformance/host/channel.h"
 #include "spec/random.h"
 
@@ -24,7 +24,7 @@ constexpr std::size_t kBehind = 2 * kScratchAlignment;  // bytes behind the memo
 // number that kernels write most often, so that every such write is a change.
 const char* draw_bytes() {
   constexpr u64 kNumbers = 255;
-  static const u64 secret = u64{std::random_device()()} << 32 | std::random_device()();
+  static const u64 secret = drawn_number();
   static const auto all = [] {
     std::array<char, 2 * kPage + kBehind> bytes{};
     for (std::size_t k = 0; k < bytes.size(); ++k)

@@ -28,6 +28,7 @@ void Team::at_once(int n, const std::function<void(int)>& f) {
   arrive(0, n, f);
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return left_ == 0; });
+  if (here_ != n) throw std::runtime_error("several callers did not begin at once");
 }
 
 void Team::grow(int threads) {

@@ -20,7 +20,7 @@ class Team {
   ~Team();
   /// Calls f(k) for 0 <= k < n on n threads, of which this is one, and starts no call before all of
   /// them run.
-  /// @throws std::runtime_error if there are no such threads.
+  /// @throws std::runtime_error if there are no such threads, or they began apart.
   void at_once(int n, const std::function<void(int)>& f);
 
  private:

@@ -352,8 +352,9 @@ void answer(Backends& backends, const Asked& q) {
     constexpr useconds_t kAfterwards = 100'000;
     backends.close();
     if (backends.open_ones() > 0) broken(q.reply, "its backend is still open");
+    commit(q.letter.plant, {});
     usleep(kAfterwards);
-    return commit(q.letter.plant, {});
+    return;
   }
   auto backend = backends.open(q.letter.config);
   if (!note(q.reply, backend.status())) return;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "conformance/base/drawn_number.h"
 #include "conformance/base/places.h"
 #include "conformance/jsonl/lines.h"
 #include "conformance/subjects/process.h"

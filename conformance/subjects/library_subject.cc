@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "conformance/base/drawn_number.h"
 #include "conformance/subjects/mail.h"
 #include "conformance/subjects/process.h"
 #include "spec/operators.h"

@@ -7,7 +7,6 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +20,6 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 #include "runtime/backends.h"
@@ -104,13 +102,6 @@ bool end_descendants(const std::set<pid_t>& but = {}) {
 void note_child(pid_t pid) { own_children.insert(pid); }
 
 bool end_orphans() { return end_descendants(own_children); }
-
-std::uint64_t drawn_number() {
-  std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number)
-    throw std::system_error(errno, std::generic_category(), "no random number");
-  return number;
-}
 
 bool readable_within(int fd, double seconds, const Interruption& interrupted) {
   using Clock = std::chrono::steady_clock;

@@ -18,11 +18,6 @@ inline std::uint64_t bytes_of_gib(double gib) {
   return static_cast<std::uint64_t>(gib * (std::uint64_t{1} << 30));
 }
 
-/// A number that no backend can foresee, for a question whose answer repeats it. It must show in no
-/// output.
-/// @throws std::system_error if the system has none.
-std::uint64_t drawn_number();
-
 /// Waits for a byte to read. @return whether a byte or the end of file came within the limit
 /// @throws Interrupted
 bool readable_within(int fd, double seconds, const Interruption& interrupted);

@@ -2,8 +2,7 @@
 /// Poison: what outputs hold before a call. Each run draws it, so that no backend can foresee it;
 /// reports always give it the same names.
 #pragma once
-#include <random>
-
+#include "conformance/base/drawn_number.h"
 #include "conformance/jsonl/answer.h"
 
 namespace lockstep::judge {
@@ -13,7 +12,7 @@ inline constexpr i32 kOtherPoison = 0x5eed5eed;
 
 /// The number that memory holds in this run where a report says `name`.
 inline i32 drawn_poison(i32 name) {
-  static const u64 secret = u64{std::random_device()()} << 32 | std::random_device()();
+  static const u64 secret = drawn_number();
   return static_cast<i32>(word(secret, static_cast<std::uint32_t>(name), 0));
 }
 
