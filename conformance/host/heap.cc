@@ -74,8 +74,8 @@ Slot slots[kSlots];
 std::size_t slot_count = 0;
 std::uint16_t unused[kSizes][kSlots];  // slots of 1 << size pages without a block, as a stack
 std::size_t unused_count[kSizes];
-std::uint16_t recent[kRecent];  // slots whose blocks were freed since damage() was called
-std::size_t freed_count;        // so many of which only the last are kept
+std::uint16_t recent[kRecent];  // slots whose blocks were freed last
+std::size_t freed_count;
 std::optional<Access> found;
 
 bool is_here(const void* p) {
@@ -222,9 +222,8 @@ void fill(char poison) { present_poison = poison; }
 
 std::optional<Access> damage() {
   const std::lock_guard lock(guarding);
-  for (std::size_t k = 0; k < std::min(freed_count, kRecent); ++k)
-    if (const Slot& s = slots[recent[k]]; !s.is_taken) check_freed(s);
-  freed_count = 0;
+  for (const std::uint16_t k : recent)
+    if (const Slot& s = slots[k]; !s.is_taken) check_freed(s);
   return std::exchange(found, {});
 }
 
