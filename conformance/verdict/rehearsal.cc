@@ -34,13 +34,6 @@ std::string values_of(const std::vector<Tensor>& all) {
   return text;
 }
 
-std::string text_of(const Slot& s) {
-  std::string text = fmt::format(
-      "{}{} in {} bytes from {}:", s.precision, s.is_int8 ? " as int8" : "", s.bytes, s.first);
-  for (int d = 0; d < s.rank; ++d) text += fmt::format(" {} by {}", s.shape[d], s.stride[d]);
-  return text;
-}
-
 // A question as text, all but its poison, which each process draws anew.
 std::string text_of(const Question& q) {
   const Run& r = q.run;

@@ -66,11 +66,7 @@ std::string text_of(std::span<const Attr> attrs) {
 
 std::string text_of(std::span<const Slot> slots) {
   std::string s;
-  for (const Slot& t : slots) {
-    s += fmt::format(
-        "\n{} {}{} {} {}:", t.rank, t.precision, t.is_int8 ? " int8" : "", t.bytes, t.first);
-    for (int d = 0; d < t.rank; ++d) s += fmt::format(" {} by {}", t.shape[d], t.stride[d]);
-  }
+  for (const Slot& t : slots) s += "\n" + text_of(t);
   return s + "\n";
 }
 
@@ -114,6 +110,13 @@ std::string text_of(const Answer& a) {
 }
 
 }  // namespace
+
+std::string text_of(const Slot& s) {
+  std::string text = fmt::format(
+      "{} {}{} {} {}:", s.rank, s.precision, s.is_int8 ? " int8" : "", s.bytes, s.first);
+  for (int d = 0; d < s.rank; ++d) text += fmt::format(" {} by {}", s.shape[d], s.stride[d]);
+  return text;
+}
 
 std::string read_back(std::vector<Question> questions, u64 number) {
   Mail mail;

@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "conformance/host/channel.h"
 #include "conformance/subjects/subject.h"
 
 namespace lockstep::judge {
+
+/// A tensor of a question as a host is told of it, all but its place.
+std::string text_of(const Slot& s);
 
 /// Lays questions for a host, writes replies and bytes there that the number draws, and tells what
 /// is read back. The same on every machine.
