@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace lockstep::judge {
@@ -57,6 +58,8 @@ bool decode(std::string_view text, std::vector<Byte>& bytes) {
 }  // namespace
 
 std::string little_endian(std::span<const i32> values) {
+  if constexpr (std::endian::native == std::endian::little)
+    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
   std::string bytes(4 * values.size(), '\0');
   char* to = bytes.data();
   for (const i32 v : values)

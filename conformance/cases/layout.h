@@ -26,7 +26,10 @@ template <class F> void for_each_address(const Type& t, const Placement& p, F f)
   for (; outer > 0 && (row == 1 || p.stride[outer - 1] == row * step); row *= t.dim(--outer))
     if (row == 1) step = p.stride[outer - 1];
   for (i64 n = volume(t.shape) / row, at = p.offset; n > 0; --n) {
-    for (i64 k = 0; k < row; ++k) f(at + k * step);
+    if (step == 1)
+      for (i64 k = 0; k < row; ++k) f(at + k);  // a loop that compilers vectorize
+    else
+      for (i64 k = 0; k < row; ++k) f(at + k * step);
     for (int d = outer - 1; d >= 0; --d) {
       at += p.stride[d];
       if (++i[d] < t.dim(d)) break;

@@ -127,11 +127,14 @@ std::string beginning_of_process() {
   std::size_t variables = 0;
   while (environ[variables]) ++variables;
   const std::filesystem::directory_iterator files("/proc/self/fd");
-  int signal_number = 0;
+  int signal_number = 0, blocked = 0;
   prctl(PR_GET_PDEATHSIG, &signal_number);
+  sigset_t signals;
+  sigprocmask(SIG_SETMASK, nullptr, &signals);
+  for (int s = 1; s < NSIG; ++s) blocked += sigismember(&signals, s);
   return "variables " + std::to_string(variables) + ", files " +
       std::to_string(std::distance(begin(files), end(files)) - 1) + ", end by " +
-      std::to_string(signal_number);
+      std::to_string(signal_number) + ", signals blocked " + std::to_string(blocked);
 }
 
 std::string bounds_of_process(u64 memory) {

@@ -62,12 +62,13 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 77 and 77",
         .filler = 77},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, files 4, end by 9, core 0, memory {1}, group own, its keeper's own, "
+        "variables {2}, files 4, end by 9, signals blocked 0, core 0, memory {1}, group own, its keeper's own, "
         "rights 0, rights 0, no new ones 1, filter 2, opened again 0"},
     {Plant::arguments, &kReuse, AnswerKind::logic_error,
         "{4} constants, 0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
+    {Plant::slow, &kMatchesReference, AnswerKind::ok},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::idle, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::later_run, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
@@ -85,6 +86,9 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {Plant::before, &kWritesInBounds, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of output 0, 4096 bytes "
         "before its memory"},
+    {Plant::stale, &kWritesInBounds, AnswerKind::crashed,
+        "the backend's process was killed by SIGSEGV touching memory of output {6}, {5} bytes "
+        "after its memory"},
     {Plant::past_input, &kInputsUntouched, AnswerKind::crashed,
         "the backend's process was killed by SIGSEGV touching memory of input 0, {3} bytes after "
         "its memory"},
@@ -129,10 +133,10 @@ Noticed noticed(const Canary& canary, const Case& c, const Answer& a, double mem
   const std::string& told = !a.message.empty() ? a.message
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
-  const std::string said =
-      fmt::format(fmt::runtime(canary.says), behind(c.op->infer(c.attributes(), c.types())[0]),
-          static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]),
-          c.in.size() - 1);
+  const Inferred out = c.op->infer(c.attributes(), c.types());
+  const std::string said = fmt::format(fmt::runtime(canary.says), behind(out[0]),
+      static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]),
+      c.in.size() - 1, span_of(0) - 1, out.count - 1);
   if (told == said) return Noticed::yes;
   constexpr std::string_view kProcess = "the backend's process ";
   const std::size_t place = std::min(said.find(" touching "), said.find(" after other "));
@@ -181,8 +185,10 @@ std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& cana
     return {
         {{.kind = canary.kind, .message = subject.end_leaving(canary.plant == Plant::orphaning)}}};
   const std::vector<Tensor> in = inputs_of(c);
-  const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
-      canary.kind == AnswerKind::protocol || canary.plant == Plant::together;
+  const bool lives = canary.plant == Plant::together ||
+      (canary.plant != Plant::slow &&
+          (canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
+              canary.kind == AnswerKind::protocol));
   std::vector<Question> questions(lives ? 2 : 1,
       {.call = &c,
           .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),
@@ -225,6 +231,10 @@ void plant_all(Report& r, Subject& subject, const Calls& calls, double memory_gi
     if (!c || !is_meant(*canary.property, r.chosen.properties) || is_elsewhere(canary)) continue;
     // The memory of larger tensors that a process had before must be guarded again.
     if (canary.plant == Plant::before && calls.beside_large) is_answered(subject, *calls.large);
+    // So must that of more callers.
+    constexpr Canary kMoreCallers{
+        .plant = Plant::none, .property = nullptr, .kind = AnswerKind::ok, .callers = 2};
+    if (canary.plant == Plant::stale) answers(subject, *c, kMoreCallers);
     std::vector<Answers> all = answers(subject, *c, canary);
     if (all[0].empty()) continue;
     // One timeout on a slow machine does not mean that the fault went unnoticed.
