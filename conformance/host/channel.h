@@ -95,7 +95,6 @@ enum class Plant {
   page,         ///< the same behind scratch memory of whole pages, guarded if the filler is even
   late,         ///< writes output 0 when execute() has returned
   stale,        ///< writes where a call with more callers had a tensor
-  slow,         ///< takes longer than the time between two looks at an interrupt
   second_run,   ///< changes output 0 in the second run of a plan
   later_run,    ///< changes output 0 in later runs of a plan
   turns,        ///< tells in what the runs of a plan differ

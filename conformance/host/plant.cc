@@ -51,8 +51,6 @@ void end_if_child(long process) {
   if (process == 0) _exit(0);
 }
 
-constexpr useconds_t kSlow = 150'000;
-
 void abort_soon() {
   constexpr useconds_t kSoon = 10'000;
   std::thread([] {
@@ -122,7 +120,6 @@ void commit(Plant plant, const Reach& at) {
     case Plant::orphaning:
     case Plant::stale:
     case Plant::late: return;
-    case Plant::slow: usleep(kSlow); return;
     case Plant::beside: return change(at.out[0] - sizeof(i32));
     case Plant::beyond: return change(at.out[0] + kPage);
     case Plant::before: return change(at.out[0] - kPage);

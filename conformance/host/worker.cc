@@ -434,7 +434,7 @@ void answer_letters(Backends& backends, const Work& work, const std::string& beg
       if (letter.plant == Plant::allocated) broken(r, allocations().c_str());
       if (letter.plant == Plant::together && channel.begun > 1) std::abort();
       if (letter.plant == Plant::late) *arena.own(q.inputs()) ^= 1;
-      if (letter.plant == Plant::stale) *(arena.seen(q.slots.size()) - 1) = 1;
+      if (letter.plant == Plant::stale) *(arena.seen(2 * q.slots.size() - 1) - 1) = 1;
       if (runs && r.code == kOk && !arena.holds(q.slots, mail))
         broken(r, "it wrote to a tensor after execute() had returned");
       if (const auto beside = heap::damage())

@@ -68,7 +68,6 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         "{4} constants, 0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,
         "it wrote to a tensor after execute() had returned"},
-    {Plant::slow, &kMatchesReference, AnswerKind::ok},
     {Plant::second_run, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::idle, &kDeterministic, AnswerKind::ok, "", shows_change, 1, 2},
     {Plant::later_run, &kReuse, AnswerKind::ok, "", shows_change, 2, 4},
@@ -134,9 +133,10 @@ Noticed noticed(const Canary& canary, const Case& c, const Answer& a, double mem
       : !a.in_damage.empty()                   ? a.in_damage
                                                : a.out_damage;
   const Inferred out = c.op->infer(c.attributes(), c.types());
+  const u64 stale = span_of(0) * (c.in.size() + static_cast<std::size_t>(out.count)) - 1;
   const std::string said = fmt::format(fmt::runtime(canary.says), behind(out[0]),
       static_cast<u64>(std::ldexp(memory_gib, kBitsOfGib)), variables(), behind(c.in[0]),
-      c.in.size() - 1, span_of(0) - 1, out.count - 1);
+      c.in.size() - 1, stale, out.count - 1);
   if (told == said) return Noticed::yes;
   constexpr std::string_view kProcess = "the backend's process ";
   const std::size_t place = std::min(said.find(" touching "), said.find(" after other "));
@@ -185,10 +185,8 @@ std::vector<Answers> answers(Subject& subject, const Case& c, const Canary& cana
     return {
         {{.kind = canary.kind, .message = subject.end_leaving(canary.plant == Plant::orphaning)}}};
   const std::vector<Tensor> in = inputs_of(c);
-  const bool lives = canary.plant == Plant::together ||
-      (canary.plant != Plant::slow &&
-          (canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
-              canary.kind == AnswerKind::protocol));
+  const bool lives = canary.kind == AnswerKind::ok || canary.kind == AnswerKind::logic_error ||
+      canary.kind == AnswerKind::protocol || canary.plant == Plant::together;
   std::vector<Question> questions(lives ? 2 : 1,
       {.call = &c,
           .callers = std::vector<const std::vector<Tensor>*>(canary.callers, &in),

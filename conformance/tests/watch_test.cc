@@ -33,7 +33,7 @@ class Unguarded : public ReferenceSubject {
 TEST(Watch, NoticesEveryFault) {
   const auto library = open_subject("reference", {});
   const Canaries all = planted(*library);
-  EXPECT_EQ(all.planted, ndarray::kInstrumented ? 28 : 33);
+  EXPECT_EQ(all.planted, ndarray::kInstrumented ? 29 : 34);
   EXPECT_EQ(all.noticed, all.planted);
   const Case c = parse_case("relu/in=2@8/data=-1,2");
   const Inferred out = c.op->infer(c.attributes(), c.types());
