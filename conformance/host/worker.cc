@@ -115,12 +115,14 @@ class Caller {
   }
 
  private:
-  // The first and the last number in scratch memory, of some whole numbers.
+  // The first and the last number in scratch memory, of some whole numbers, and where it begins.
   std::string held() const {
     i32 ends[2];
     std::memcpy(&ends[0], scratch_, sizeof(i32));
     std::memcpy(&ends[1], static_cast<char*>(scratch_) + scratch_bytes_ - sizeof(i32), sizeof(i32));
-    return "scratch memory held " + std::to_string(ends[0]) + " and " + std::to_string(ends[1]);
+    return "scratch memory held " + std::to_string(ends[0]) + " and " + std::to_string(ends[1]) +
+        ", " + std::to_string(reinterpret_cast<std::uintptr_t>(scratch_) % client::kAlignment) +
+        " bytes from a cache line";
   }
   template <class T> bool take(client::Result<T> from, std::optional<T>& to) {
     status_ = from.status();

@@ -59,8 +59,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
     {.plant = Plant::filled,
         .property = &kDeterministic,
         .kind = AnswerKind::logic_error,
-        .says = "scratch memory held 77 and 77",
-        .filler = 77},
+        .says = "scratch memory held 76 and 76, 0 bytes from a cache line",
+        .filler = 76},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
         "variables {2}, files 4, end by 9, signals blocked 0, core 0, memory {1}, group own, its keeper's own, "
         "rights 0, rights 0, no new ones 1, filter 2, opened again 0"},
