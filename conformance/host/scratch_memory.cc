@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "conformance/base/drawn_number.h"
 #include "conformance/host/channel.h"
+#include "conformance/host/drawn_number.h"
 #include "spec/random.h"
 
 namespace lockstep::judge {

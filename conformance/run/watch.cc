@@ -62,8 +62,8 @@ constexpr Canary kCanaries[] = {{Plant::beside, &kWritesInBounds, AnswerKind::ok
         .says = "scratch memory held 76 and 76, 0 bytes from a cache line",
         .filler = 76},
     {Plant::bounds, &kWritesInBounds, AnswerKind::protocol,
-        "variables {2}, files 4, end by 9, signals blocked 0, core 0, memory {1}, group own, its keeper's own, "
-        "rights 0, rights 0, no new ones 1, filter 2, opened again 0"},
+        "variables {2}, files 4, end by 9, signals blocked 0, core 0, memory {1}, group own, its "
+        "keeper's own, rights 0, rights 0, no new ones 1, filter 2, opened again 0"},
     {Plant::arguments, &kReuse, AnswerKind::logic_error,
         "{4} constants, 0 of its arguments are left"},
     {Plant::late, &kWritesInBounds, AnswerKind::protocol,

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "conformance/base/drawn_number.h"
 #include "conformance/base/places.h"
+#include "conformance/host/drawn_number.h"
 #include "conformance/jsonl/lines.h"
 #include "conformance/subjects/process.h"
 #include "conformance/subjects/subject.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "conformance/base/drawn_number.h"
+#include "conformance/host/drawn_number.h"
 #include "conformance/subjects/mail.h"
 #include "conformance/subjects/process.h"
 #include "spec/operators.h"

@@ -2,7 +2,7 @@
 /// Poison: what outputs hold before a call. Each run draws it, so that no backend can foresee it;
 /// reports always give it the same names.
 #pragma once
-#include "conformance/base/drawn_number.h"
+#include "conformance/host/drawn_number.h"
 #include "conformance/jsonl/answer.h"
 
 namespace lockstep::judge {
