@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -51,22 +50,10 @@ struct Slot {
   bool is_taken;
 };
 
-// A lock that is seldom waited for. It costs half as much as a mutex.
-class Lock {
- public:
-  void lock() {
-    while (taken_.test_and_set(std::memory_order_acquire)) sched_yield();
-  }
-  void unlock() { taken_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag taken_;
-};
-
-// The lock guards everything but the blocks, each of which belongs to the thread that took it.
+// The mutex guards everything but the blocks, each of which belongs to the thread that took it.
 // Slots follow each other in memory. Nothing here allocates, or is destroyed before the process
 // ends.
-Lock guarding;
+std::mutex mutex;
 std::atomic<char*> region = nullptr;  // nullptr: no block is guarded
 std::atomic<char> present_poison = 0;
 u64 used_addresses = kPage;  // the page before the first slot guards it
@@ -151,7 +138,7 @@ std::size_t slot_of(std::size_t size) {
   Slot s;
   std::array<u64, 2> mark;
   {
-    const std::lock_guard lock(guarding);
+    const std::lock_guard lock(mutex);
     const std::size_t k = slot_of(size);
     if (k == kSlots) return nullptr;
     slots[k].data = slots[k].end - round_up(bytes, alignment);
@@ -190,7 +177,7 @@ std::size_t slot_of_block(const char* data) {
 }
 
 [[maybe_unused]] void give_back(char* data) {
-  const std::lock_guard lock(guarding);
+  const std::lock_guard lock(mutex);
   const std::size_t k = slot_of_block(data);
   Slot& s = slots[k];
   if (const auto beside = damage_of(s, k); beside && !found) found = beside;
@@ -205,7 +192,7 @@ std::size_t slot_of_block(const char* data) {
 }
 
 [[maybe_unused]] std::size_t bytes_of(char* data) {
-  const std::lock_guard lock(guarding);
+  const std::lock_guard lock(mutex);
   return slots[slot_of_block(data)].bytes;
 }
 
@@ -221,7 +208,7 @@ void guard() {
 void fill(char poison) { present_poison = poison; }
 
 std::optional<Access> damage() {
-  const std::lock_guard lock(guarding);
+  const std::lock_guard lock(mutex);
   for (const std::uint16_t k : recent)
     if (const Slot& s = slots[k]; !s.is_taken) check_freed(s);
   return std::exchange(found, {});

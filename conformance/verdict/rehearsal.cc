@@ -132,8 +132,8 @@ void spoil_refusal(Answer& a, u64 draw) {
 class Rehearsal : public ReferenceSubject {
  public:
   enum Errs { never, compiled, one_by_one, alike };
-  /// @param errs whether many answers are wrong, and how graphs then run; `alike`: all answers of a
-  /// case are wrong in the same way
+  /// @param errs whether many answers are wrong, and how graphs then run; `one_by_one`: by a
+  /// manifest that claims less; `alike`: all answers of a case are wrong in the same way
   /// @param first the number of the first question, on which it depends which answers are wrong
   explicit Rehearsal(Errs errs, u64 first = 0) : errs_(errs), number_(first) {
     manifest_ = errs == one_by_one ? modest() : able();
