@@ -157,7 +157,9 @@ TEST_F(Resume, FindsAJournalWithoutCanariesBlind) {
     Words changed = lines;
     for (std::size_t k = 1; k < lines.size(); ++k) {
       json line = json::parse(lines[k]);
-      change(line["canaries"]);
+      json canaries = line.value("canaries", json::object());
+      change(canaries);
+      line["canaries"] = canaries;
       changed[k] = line.dump();
     }
     scratch.write("journal", text_of_lines(changed));
