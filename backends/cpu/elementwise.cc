@@ -8,8 +8,9 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kBoxElements = i64{1} << 14;     // of a box without buffers
-constexpr i64 kStagedElements = i64{1} << 12;  // of a box with copies or results on the stack
+constexpr i64 kBoxElements = i64{1} << 14;    // of a box without buffers
+constexpr i64 kChainElements = i64{1} << 12;  // of one with results of stages on the stack
+constexpr i64 kRoomElements = i64{3} << 13;   // of all copies of a box on the stack
 constexpr i64 kShortRow = 32;
 constexpr double kElementNs = 0.4;
 
@@ -34,11 +35,10 @@ class Chain : public KernelPlan {
         is_direct_(cpu::is_direct(loops)),
         is_large_(leaves_caches(loops.volume())) {
     for (const Stage& s : stages) steps_.push_back({s, plane_of(s.formula, isa)});
-    const i64 elements = is_direct_ && stages.size() == 1 ? kBoxElements : kStagedElements;
     if (is_direct_)
-      loops_.cut_rows(elements);
+      loops_.cut_rows(stages.size() == 1 ? kBoxElements : kChainElements);
     else
-      loops_.cut(elements);
+      loops_.cut(room_elements());
     boxes_ = loops_.boxes();
     box_ns_ =
         kElementNs * static_cast<double>(loops_.box_volume()) * static_cast<double>(stages.size());
@@ -55,7 +55,7 @@ class Chain : public KernelPlan {
         if (is_direct_)
           compute_direct(box, in, out[0], streams);
         else
-          compute_staged(box, in, out[0]);
+          compute_staged(box, in, out[0], streams);
       });
     });
   }
@@ -76,6 +76,8 @@ class Chain : public KernelPlan {
   };
 
   static std::size_t at(int k) { return static_cast<std::size_t>(k); }
+  /// Elements of the copy of one tensor, in whole cache lines.
+  i64 room_elements() const { return kRoomElements / loops_.tensors() / 16 * 16; }
   const LoopAxis& inner() const { return loops_[loops_.rank() - 1]; }
 
   /// Computes all stages of `count` rows of n outputs. Results between stages lie in `room`.
@@ -95,7 +97,7 @@ class Chain : public KernelPlan {
   }
 
   void compute_direct(const LoopBox& box, const i32* const* in, i32* y, bool streams) const {
-    alignas(64) i32 room[kStagedElements];
+    alignas(64) i32 room[kChainElements];
     const int rank = loops_.rank();
     const i64 n = rank > 0 ? box.extent[at(rank - 1)] : 1;
     const i64 count = rank > 1 ? box.extent[at(rank - 2)] : 1;
@@ -107,8 +109,9 @@ class Chain : public KernelPlan {
     });
   }
 
-  void compute_staged(const LoopBox& box, const i32* const* in, i32* y) const {
-    alignas(64) i32 room[kLoopTensorsMax][kStagedElements];
+  void compute_staged(const LoopBox& box, const i32* const* in, i32* y, bool streams) const {
+    alignas(64) i32 rooms[kRoomElements];
+    const i64 each = room_elements();
     Move m{.rank = loops_.rank(), .extent = box.extent};
     const i64 n = lay_out(m);
     Operands x;
@@ -116,29 +119,16 @@ class Chain : public KernelPlan {
       x.first[at(t)] = in[t - 1] + box.offset[at(t)];
       if ((single_ >> t & 1U) != 0 || loops_.is_compact(box, t)) continue;
       m.from = strides_of(t);
-      move_(m, room[t], x.first[at(t)], false);
-      x.first[at(t)] = room[t];
+      i32* room = rooms + t * each;
+      move_(m, room, x.first[at(t)], false);
+      x.first[at(t)] = room;
     }
     i32* to = y + box.offset[0];
-    if (loops_.is_compact(box, 0)) return compute(n, 1, x, to, room[0], false);
-    if (inner().stride[0] == 1) return compute_rows(box, x, to, room[0]);
-    compute(n, 1, x, room[0], room[0], false);
-    m.from = m.to;
-    m.to = strides_of(0);
-    move_(m, to, room[0], false);
-  }
-
-  /// Computes a box whose inputs are compact and whose output has whole rows.
-  void compute_rows(const LoopBox& box, Operands x, i32* y, i32* room) const {
-    const int rank = loops_.rank();
-    const i64 n = box.extent[at(rank - 1)], count = rank > 1 ? box.extent[at(rank - 2)] : 1;
-    for (int t = 1; t < loops_.tensors(); ++t) x.step[at(t)] = (single_ >> t & 1U) != 0 ? 0 : n;
-    x.step[0] = rank > 1 ? loops_[rank - 2].stride[0] : 0;
-    LoopBox whole{.extent = box.extent};
-    loops_.planes(whole, [&](const PerTensor& from) {
-      compute(n, count, x, y + from[0], room, false);
-      for (int t = 1; t < loops_.tensors(); ++t) x.first[at(t)] += count * x.step[at(t)];
-    });
+    if (loops_.is_compact(box, 0)) return compute(n, 1, x, to, rooms, false);
+    compute(n, 1, x, rooms, rooms, false);
+    Move back;
+    for (int d = 0; d < m.rank; ++d) back.add(m.extent[at(d)], loops_[d].stride[0], m.to[at(d)]);
+    move_(back, to, rooms, streams);
   }
 
   /// Makes the target of a box compact. @return the number of its elements

@@ -5,19 +5,15 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kLine = 16;  // elements of a cache line
+constexpr i64 kLine = 16;              // elements of a cache line
+constexpr i64 kRunMost = 256;          // elements in a row that are worth reading at once
+constexpr i64 kCached = i64{1} << 12;  // elements that the first cache keeps
 
 /// Whether an outer axis goes on where the inner one ends, in every tensor.
 bool continues(const LoopAxis& outer, const LoopAxis& inner, int tensors) {
   for (std::size_t t = 0; t < static_cast<std::size_t>(tensors); ++t)
     if (outer.stride[t] != inner.stride[t] * inner.extent) return false;
   return true;
-}
-
-i64 power(i64 base, i64 exponent) {
-  i64 p = 1;
-  for (; exponent > 0; --exponent) p *= base;
-  return p;
 }
 
 }  // namespace
@@ -70,29 +66,45 @@ bool Loops::moves_as_output(int tensor) const {
   return true;
 }
 
-int Loops::closest_axis(int tensor) const {
+// Whether more elements of a tensor are read than the first cache keeps.
+bool Loops::is_large(int tensor) const {
+  i64 n = 1;
+  for (int d = 0; d < rank_; ++d)
+    if ((*this)[d].stride[static_cast<std::size_t>(tensor)] != 0) n *= (*this)[d].extent;
+  return n > kCached;
+}
+
+// Lets a box reach along the axes of the smallest strides of a tensor, while they continue each
+// other, to `run` elements in a row. @return whether there is room for them
+bool Loops::reach(int tensor, i64 run, i64 elements) {
   const auto stride = [&](int d) {
     return magnitude((*this)[d].stride[static_cast<std::size_t>(tensor)]);
   };
-  int closest = rank_ - 1;
+  int closest = -1;
   for (int d = rank_ - 1; d >= 0; --d)
-    if (stride(d) > 0 && (stride(closest) == 0 || stride(d) < stride(closest))) closest = d;
-  return closest;
+    if (stride(d) > 0 && (closest < 0 || stride(d) < stride(closest))) closest = d;
+  for (i64 length = 1; closest >= 0 && length < run;) {
+    i64& cut = cut_[static_cast<std::size_t>(closest)];
+    const i64 extent = (*this)[closest].extent, wanted = min(ceil_div(run, length), extent);
+    const i64 room = elements / (box_volume() / cut);
+    cut = max(cut, min(wanted, room));
+    if (cut < wanted) return false;
+    length *= cut;
+    const i64 next = stride(closest) * extent;
+    closest = -1;
+    for (int d = 0; d < rank_ && cut == extent; ++d)
+      if (stride(d) == next) closest = d;
+  }
+  return true;
 }
 
 void Loops::cut(i64 elements) {
-  cut_.fill(1);
-  const auto at = [](int d) { return static_cast<std::size_t>(d); };
-  std::array<bool, kLoopAxesMax> is_closest{};
-  for (int t = 0; t < tensors_ && rank_ > 0; ++t) is_closest[at(closest_axis(t))] = true;
-  // The same number of whole cache lines along each such axis.
-  const i64 axes = std::count(is_closest.begin(), is_closest.end(), true);
-  i64 part = 8 * kLine;
-  while (part > kLine && power(part, axes) > elements) part /= 2;
-  for (int d = rank_ - 1; d >= 0; --d) {
-    if (!is_closest[at(d)]) continue;
-    const i64 room = elements / box_volume();
-    cut_[at(d)] = min(min(part, (*this)[d].extent), room);
+  bool fits = false;
+  for (i64 run = kRunMost; run >= kLine && !fits; run /= 2) {
+    cut_.fill(1);
+    fits = true;
+    for (int t = 0; t < tensors_; ++t)
+      if (t == 0 || is_large(t)) fits = reach(t, run, elements) && fits;
   }
   grow(elements);
 }

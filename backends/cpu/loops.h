@@ -81,7 +81,8 @@ class Loops {
 
  private:
   LoopBox box(i64 number) const;
-  int closest_axis(int tensor) const;
+  bool is_large(int tensor) const;
+  bool reach(int tensor, i64 run, i64 elements);
   void grow(i64 elements);
 
   int tensors_, rank_ = 0;

@@ -16,11 +16,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 const hn::ScalableTag<i32> kAll;
 constexpr i64 kAhead = 4096;  // how far ahead elements are prefetched
 
-// Prefetches lines of the image. They are read two or three at a time, not in the order of memory,
-// and the processor does not foresee that.
-inline void ask_for(const i32* x, i64 n) {
+// Prefetches lines of the image, if rows of windows that share no line follow each other: the
+// processor does not foresee that two or three lines are read at a time.
+inline void ask_for(const i32* x, i64 lines, i64 row) {
   constexpr i64 kMost = 1024, kLine = 16;
-  for (i64 i = 0; i < min(n, kMost); i += kLine) __builtin_prefetch(x + i);
+  if (row < lines || row > kMost) return;
+  for (i64 i = 0; i < row; i += kLine) {
+    __builtin_prefetch(x + i);
+    asm volatile("");  // or a compiler takes this for a loop that does nothing
+  }
 }
 
 // Takes kTaps taps, or as many as the argument says if that is 0. The last vector overlaps others.
@@ -39,7 +43,7 @@ template <int kTaps, class D> void max_of_rows(D d, const MaxRows& m, i32* to, c
         for (i64 k = 1; k < taps; ++k) v = hn::Max(v, hn::LoadU(d, x + k * tap + i));
         hn::StoreU(v, d, y + i);
       };
-      ask_for(x + kAhead, m.from_row);
+      ask_for(x + kAhead, taps * tap, m.from_row);
       for (i64 i = 0; i < whole; i += width) store(i);
       if (whole == n) continue;
       if (n >= width) {
@@ -116,7 +120,7 @@ void small_windows_of(D d, const SmallWindows& w, i32* to, const i32* from) {
         return hn::GetLane(v);
       };
       i64 i = 0;
-      if (w.n >= width) ask_for(x + kAhead, w.from_row);
+      if (w.n >= width) ask_for(x + kAhead, lines * w.line, w.from_row);
       if (w.edge > 0) y[-1] = one_max(x - w.edge_start, w.edge);
       for (; i + width <= w.n; i += width) store(i);
       if (i == w.n) continue;

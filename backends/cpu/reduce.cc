@@ -148,6 +148,12 @@ void Reduction::choose_blocks() {
       grow(y_order_[d], &pitch_, min(most, kLine));
       break;
     }
+  // Rows that end within a page go on along the next axes.
+  i64 wanted = pitch_, run = 1;
+  for (int d = inner; !is_tiled_ && d >= 0 && run < kRowLeast; run *= axis_[d--].extent)
+    if (axis_[d].is_kept())
+      wanted *= ceil_div(min(axis_[d].extent, ceil_div(kRowLeast, run)), axis_[d].block);
+  most = max(most, min(wanted, kOutputs));
   for (const bool kept : {true, false}) {
     i64 tile = kept ? pitch_ : 1;
     const i64 room = kept ? most : is_tiled_ ? kTile / pitch_ : reduced;
