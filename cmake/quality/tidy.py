@@ -28,7 +28,11 @@ import sys
 from headers import Headers
 
 JOINED_MAX = 48
-ENTRIES = re.compile(r"^\w.*\b(main|LLVMFuzzerTestOneInput|lockstep_backend_v1)\(", re.M)
+# What lines that are not indented define: types, tests, values, and functions with parameters.
+DEFINED = re.compile(
+    r"^(?:struct|class|enum(?: class)?) \w+(?=.*\{)|^using \w+(?= =)|^TEST\w*\(.*\)|"
+    r"^(?!using|return|namespace)(?=\w)[\w:<>,*& ]+[ *&](?:\w+(?=\[| = |\{|;)|\w+\([^)]*)",
+    re.M)  # fmt: skip
 NOT_COMPILED = "[clang-diagnostic-error"
 
 
@@ -95,11 +99,11 @@ def join(units, chunk_max: int):
 
 
 def chunks_of(members, chunk_max: int):
-    """Splits members into chunks without two of the same name or the same entry point."""
+    """Splits members into chunks without two of the same name or that define the same names."""
     chunks = []
     for member in members:
         path = member[0][0]
-        own = {path.name, *ENTRIES.findall(path.read_text(encoding="utf-8"))}
+        own = {path.name, *DEFINED.findall(path.read_text(encoding="utf-8"))}
         for chunk, names in chunks:
             if len(chunk) < chunk_max and not own & names:
                 break
