@@ -22,8 +22,15 @@ ThreadPool::ThreadPool(int threads, int polls) : threads_(threads) {
   if (threads <= static_cast<int>(std::thread::hardware_concurrency())) shared_->polls = polls;
 }
 
-template <class F> void ThreadPool::poll(const Shared& shared, const F& has_come) {
-  for (int i = 0; i < shared.polls && !has_come(); ++i) std::this_thread::yield();
+// Lets other threads run, at most so many times, until it has come. @return how many times
+template <class F> int ThreadPool::poll(int most, const F& has_come) {
+  int i = 0;
+  while (i < most) {
+    std::this_thread::yield();
+    ++i;
+    if (has_come()) break;
+  }
+  return i;
 }
 
 int64_t ThreadPool::chunk_size(int64_t count, double item_ns) const {
@@ -71,7 +78,7 @@ void ThreadPool::share(Job& job) {
     *link_to(shared, &job) = job.behind;
     shared.waiting_jobs.fetch_sub(1);
   }
-  poll(shared, [&] { return job.helpers == 0; });
+  if (job.helpers > 0) poll(shared.polls, [&] { return job.helpers == 0; });
   std::unique_lock lock(shared.mutex);
   shared.done.wait(lock, [&] { return job.helpers == 0; });
   if (job.error) std::rethrow_exception(job.error);
@@ -103,6 +110,7 @@ ThreadPool::Job* ThreadPool::open_job(const Shared& shared) {
 
 void ThreadPool::serve(Shared& shared) {
   std::unique_lock lock(shared.mutex);
+  int polls = 0;  // since the last job, or since it was woken
   while (!shared.stopping) {
     if (Job* job = open_job(shared)) {
       ++job->helpers;
@@ -110,15 +118,20 @@ void ThreadPool::serve(Shared& shared) {
       work_on(shared, *job);
       lock.lock();
       if (--job->helpers == 0) shared.done.notify_all();
-      continue;
+      polls = 0;
+    } else if (polls < shared.polls) {
+      // A job that has come may have no items left; it stays awake, for another one follows.
+      lock.unlock();
+      polls += poll(shared.polls - polls, [&] {
+        return shared.waiting_jobs.load(std::memory_order_relaxed) > 0 || shared.stopping;
+      });
+      lock.lock();
+    } else {
+      ++shared.sleeping;
+      shared.wake.wait(lock, [&] { return shared.stopping || open_job(shared); });
+      --shared.sleeping;
+      polls = 0;
     }
-    lock.unlock();
-    poll(shared,
-        [&] { return shared.waiting_jobs.load(std::memory_order_relaxed) > 0 || shared.stopping; });
-    lock.lock();
-    ++shared.sleeping;
-    shared.wake.wait(lock, [&] { return shared.stopping || open_job(shared); });
-    --shared.sleeping;
   }
 }
 

@@ -92,7 +92,7 @@ class ThreadPool {
   static void serve(Shared& shared);
   static Job** link_to(Shared& shared, const Job* job);
   static Job* open_job(const Shared& shared);
-  template <class F> static void poll(const Shared& shared, const F& has_come);
+  template <class F> static int poll(int most, const F& has_come);
 
   const int threads_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
