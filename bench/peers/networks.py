@@ -28,6 +28,7 @@ import openvino
 from onnx import TensorProto, helper, numpy_helper
 
 WARMING, TIMED = 2, 6
+REST = 0.1  # seconds, after which no thread of another program looks for work any more
 ISA_NAMES = {"avx2": "AVX2", "avxvnni": "AVX2_VNNI", "avx512": "AVX512_CORE",
              "avx512vnni": "AVX512_CORE_VNNI", "amx": "AVX512_CORE_AMX"}  # fmt: skip
 
@@ -181,6 +182,7 @@ class Converter:
 
 def turn_ms(call):
     """The median of some runs, after some that warm up."""
+    time.sleep(REST)
     times = []
     for _ in range(WARMING + TIMED):
         begin = time.perf_counter()
