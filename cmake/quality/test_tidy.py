@@ -94,7 +94,8 @@ class Tidy(unittest.TestCase):
         self.assertIn("4 units, 0 known to be clean, 1 with findings", output)
 
     def test_units_whose_names_collide_are_checked_apart(self):
-        status, output, runs = self.tidy(a="int TWICE;", b="int b;", c="int TWICE;", d="int BAD;")
+        hidden = "namespace { int TWICE; }"
+        status, output, runs = self.tidy(a=hidden, b="int b;", c=hidden, d="int BAD;")
         self.assertEqual(status, 1)
         self.assertIn(f"{self.root}/d.cc:", output)
         self.assertIn("4 units, 0 known to be clean, 1 with findings", output)
@@ -107,13 +108,18 @@ class Tidy(unittest.TestCase):
 
     def test_files_of_one_name_are_not_joined(self):
         (self.root / "sub").mkdir()
-        sources = {"a": "int TWICE;", "b": "int b;", "sub/a": "int TWICE;"}
+        hidden = "namespace { int TWICE; }"
+        sources = {"a": hidden, "b": "int b;", "sub/a": hidden}
         status, output, runs = self.tidy(**sources)
         self.assertEqual((status, len(runs)), (0, 2), output)
 
-    def test_programs_are_not_joined(self):
-        status, output, runs = self.tidy(a="int main() {}", b="int b;", c="int main() {}")
-        self.assertEqual((status, len(runs)), (0, 2), output)
+    def test_units_that_define_the_same_are_not_joined(self):
+        for text in ("int TWICE;", "const int TWICE[] = {", "struct TWICE final : Base {",
+                     "using TWICE = int;", "void f(int TWICE) {", "TEST(Some, TWICE) {",
+                     "int main() {  // TWICE"):  # fmt: skip
+            with self.subTest(text):
+                status, output, runs = self.tidy(a=text, b="int b;", c=text)
+                self.assertEqual((status, len(runs)), (0, 2), output)
 
     def test_a_changed_unit_is_checked_again(self):
         self.tidy(a="int a;", b="int b;")
