@@ -12,6 +12,7 @@ constexpr i64 kBoxElements = i64{1} << 14;    // of a box without buffers
 constexpr i64 kChainElements = i64{1} << 12;  // of one with results of stages on the stack
 constexpr i64 kRoomElements = i64{3} << 13;   // of all copies of a box on the stack
 constexpr i64 kShortRow = 32;
+constexpr i64 kLine = 16;  // elements of a cache line
 constexpr double kElementNs = 0.4;
 
 /// Whether the rows of a nest can be computed where they lie.
@@ -77,7 +78,7 @@ class Chain : public KernelPlan {
 
   static std::size_t at(int k) { return static_cast<std::size_t>(k); }
   /// Elements of the copy of one tensor, in whole cache lines.
-  i64 room_elements() const { return kRoomElements / loops_.tensors() / 16 * 16; }
+  i64 room_elements() const { return kRoomElements / loops_.tensors() / kLine * kLine; }
   const LoopAxis& inner() const { return loops_[loops_.rank() - 1]; }
 
   /// Computes all stages of `count` rows of n outputs. Results between stages lie in `room`.

@@ -49,9 +49,9 @@ class Loops {
   /// Whether an element of a tensor lies as far from its first one as the output's element does.
   bool moves_as_output(int tensor) const;
 
-  /// Chooses boxes of at most `elements`. In each tensor that no cache keeps, a box reaches along
-  /// the axes of the smallest strides, so that it uses several cache lines in a row, or at least
-  /// one.
+  /// Chooses boxes of at most `elements`. In each tensor that the first cache does not keep, a box
+  /// reaches along the axes of the smallest strides, so that it uses several cache lines in a row,
+  /// or at least one.
   void cut(i64 elements);
   /// The same for tensors whose rows are read where they lie: whole rows come first.
   void cut_rows(i64 elements);

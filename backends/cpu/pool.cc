@@ -120,7 +120,7 @@ void ThreadPool::serve(Shared& shared) {
       if (--job->helpers == 0) shared.done.notify_all();
       polls = 0;
     } else if (polls < shared.polls) {
-      // A job that has come may have no items left; it stays awake, for another one follows.
+      // A job that has come may have no items left. The thread stays awake: another one follows.
       lock.unlock();
       polls += poll(shared.polls - polls, [&] {
         return shared.waiting_jobs.load(std::memory_order_relaxed) > 0 || shared.stopping;
