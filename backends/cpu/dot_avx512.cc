@@ -1,26 +1,18 @@
 /// @file
 /// Tiles for AVX-512 without VNNI: vpmaddwd, whose sum of two products is exact in int32.
-#include <immintrin.h>
+#include "backends/cpu/dot_avx512.h"
 
 #include "backends/cpu/dot_tile.h"
 
 namespace lockstep::cpu {
 namespace {
 
-struct Avx512 : VectorOf<16> {
+struct Avx512 : Avx512Vector {
   static constexpr int kTerms = 2, kCellBytes = 4, kOffset = 0, kLanes = 16, kRows = 8, kSlots = 3;
   static Words cells(const uint8_t* from) { return load(from); }
   static void add_products(Words& sum, Words cells, Words row) {
     sum += reinterpret_cast<Words>(
         _mm512_madd_epi16(reinterpret_cast<__m512i>(cells), reinterpret_cast<__m512i>(row)));
-  }
-  static void store_some(int32_t* to, Words v, int first, int count) {
-    const auto lanes = static_cast<__mmask16>(((1U << count) - 1) << first);
-    _mm512_mask_storeu_epi32(to - first, lanes, reinterpret_cast<__m512i>(v));
-  }
-  static Words load_some(const int32_t* from, int first, int count) {
-    const auto lanes = static_cast<__mmask16>(((1U << count) - 1) << first);
-    return reinterpret_cast<Words>(_mm512_maskz_loadu_epi32(lanes, from - first));
   }
 };
 

@@ -143,9 +143,14 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
       const Surface& from, const Pixels& at, const Rescale& total, Words (&out)[4]) {
     Words v[4];
     const int64_t stride = from.row_stride;
-    if (from.has_cells) {
-      const Words cells =
-          Set::load_parts(from.data + at.to + at.row / kTerms * stride, stride, at.count);
+    const int32_t* const first = from.data + at.to + at.row / kTerms * stride;
+    if (from.has_cells && kTerms == 2) {
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k)
+        v[k] = shared_row(Set::load_parts(first + k / 2 * stride, 2 * stride, at.count), k % 2);
+      part_channels(v);
+    } else if (from.has_cells) {
+      const Words cells = Set::load_parts(first, stride, at.count);
       v[0] = pixel_of<0>(cells);
       v[1] = pixel_of<1>(cells);
       v[2] = pixel_of<2>(cells);
@@ -161,11 +166,19 @@ template <class Set> struct Surfaces : VectorOf<Set::kLanes> {
   }
   static void store_pixels(const Surface& to, const Pixels& at, Words (&out)[4]) {
     const int64_t stride = to.row_stride;
+    int32_t* const first = to.data + at.to + at.row / kTerms * stride;
+    if constexpr (requires { &Set::narrowed; })
+      if (to.has_cells) {
+        const Words cells = Set::narrowed(out[0], out[1], out[2], out[3]) ^ kFlip;
+        return Set::store_parts(first, stride, cells, at.count);
+      }
+    part_channels(out);
     if (to.has_cells) {
-      const Words cells = Set::narrowed(out[0], out[1], out[2], out[3]) ^ kFlip;
-      Set::store_parts(to.data + at.to + at.row / kTerms * stride, stride, cells, at.count);
+#pragma GCC unroll 2
+      for (int k = 0; k < 4 / kTerms; ++k)
+        Set::store_parts(
+            first + k * stride, 4 / kTerms * stride, joined_rows(out, k * kTerms), at.count);
     } else {
-      part_channels(out);
 #pragma GCC unroll 4
       for (int k = 0; k < 4; ++k)
         Set::store_parts(to.data + at.to + (at.row + k) * stride, 4 * stride, out[k], at.count);

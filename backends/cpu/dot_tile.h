@@ -12,11 +12,19 @@
 ///
 ///     template <int R, int S> void multiply(const Tile& t, Words (&sum)[R][S])
 ///
+/// or, if the products of a row are better all computed before they are added:
+///
+///     Words product(Words cells, Words row)
+///     void add(Words& sum, Words product)
+///
+/// for tiles whose rows are pixels:
+///
+///     Words load_parts(const int32_t* from, int64_t stride, int count)   count words of every 16
+///     void store_parts(int32_t* to, int64_t stride, Words v, int count)     bytes, the same
+///
 /// and, if an instruction narrows several vectors:
 ///
 ///     Words narrowed(Words a, Words b, Words c, Words d)   bytes; four of each in every 16
-///     Words load_parts(const int32_t* from, int64_t stride, int count)   count words of every 16
-///     void store_parts(int32_t* to, int64_t stride, Words v, int count)     bytes, the same
 #pragma once
 #include "backends/cpu/dot_cells.h"
 #include "backends/cpu/dot_pack.h"
@@ -30,21 +38,37 @@ template <class Set> struct Tiles : Surfaces<Set> {
   using Base::store_pixels, Base::store_rows;
   using typename Base::Pixels, typename Base::Words;
 
+  template <int S> static Words (&filled(Words (&all)[S], Word w))[S] {
+#pragma GCC unroll 8
+    for (Words& v : all) v = w - Words{};
+    return all;
+  }
+  /// The products of all slots first, where an instruction set parts them from their sums.
+  template <int S>
+  static void add_all(Words (&sum)[S], const Words (&cells)[S], const Words (&rows)[S]) {
+    if constexpr (requires { &Set::product; }) {
+      Words product[S];
+#pragma GCC unroll 8
+      for (int s = 0; s < S; ++s) product[s] = Set::product(cells[s], rows[s]);
+#pragma GCC unroll 8
+      for (int s = 0; s < S; ++s) Set::add(sum[s], product[s]);
+    } else {
+#pragma GCC unroll 8
+      for (int s = 0; s < S; ++s) Set::add_products(sum[s], cells[s], rows[s]);
+    }
+  }
+
   template <int R, int S> static void multiply(const Tile& t, Words (&sum)[R][S]) {
     const uint8_t* cells[S];
 #pragma GCC unroll 8
     for (int s = 0; s < S; ++s) cells[s] = t.slots[s].cells;
     const Word* row = t.rows;
     for (int64_t k = 0; k < t.steps; ++k, row += R) {
-      Words x[S];
+      Words x[S], w[S];
 #pragma GCC unroll 8
       for (int s = 0; s < S; ++s) x[s] = Set::cells(cells[s] + t.offset[k]);
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        const Words w = row[r] - Words{};
-#pragma GCC unroll 8
-        for (int s = 0; s < S; ++s) Set::add_products(sum[r][s], x[s], w);
-      }
+      for (int r = 0; r < R; ++r) add_all(sum[r], x, filled(w, row[r]));
     }
   }
 
@@ -87,16 +111,14 @@ template <class Set> struct Tiles : Surfaces<Set> {
     const Word* row = t.rows;
     for (int64_t k = 0; k < t.steps; ++k, row += int64_t{S} * kLanes) {
       const uint8_t* pixel = t.slots[0].cells + t.offset[k];
-      Words w[S];
+      Words x[S], w[S];
 #pragma GCC unroll 8
       for (int s = 0; s < S; ++s) w[s] = load(row + int64_t{s} * kLanes);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {
         Word cell;
         __builtin_memcpy(&cell, pixel + r * Set::kCellBytes, sizeof cell);
-        const Words x = cell - Words{};
-#pragma GCC unroll 8
-        for (int s = 0; s < S; ++s) Set::add_products(sum[r][s], x, w[s]);
+        add_all(sum[r], filled(x, cell), w);
       }
     }
 #pragma GCC unroll 8
@@ -173,7 +195,8 @@ template <class Set> struct Tiles : Surfaces<Set> {
   }
   template <std::size_t... i>
   static constexpr const Function* pixel_tiles(std::index_sequence<i...>) {
-    if constexpr (requires { &Set::narrowed; }) return &kPixelTiles<i...>[0];
+    if constexpr (Set::kCellBytes == 4 && requires { &Set::store_parts; })
+      return &kPixelTiles<i...>[0];
     return nullptr;
   }
 
