@@ -159,7 +159,7 @@ class Gather : public KernelPlan {
         leaves_caches_(leaves_caches(volume(a.call.out[0].shape))),
         is_far_(volume(x_.shape) > kNear) {
     t_.loops.join();
-    t_.loops.cut(kBoxElements);
+    copies_rows(t_.loops) ? t_.loops.cut_rows(kBoxElements) : t_.loops.cut(kBoxElements);
     if (t_.is_flat && t_.step != 1 && volume(x_.shape) <= t_.loops.volume()) copy_first();
   }
   void run(const int32_t* const* in, int32_t* const* out, void* scratch) const override {
@@ -192,6 +192,13 @@ class Gather : public KernelPlan {
   static constexpr i64 kNear = i64{1} << 15;  ///< of an X so small that no row is prefetched
   static constexpr i64 kAhead = 1024;         ///< elements that are prefetched
   static constexpr i64 kShort = 32, kWorthStreaming = 256;  ///< elements of a row
+
+  /// Whether each index chooses a row that lies as a row of Y does: a row is best copied whole.
+  static bool copies_rows(const Loops& l) {
+    if (l.rank() == 0) return false;
+    const PerTensor& inner = l[l.rank() - 1].stride;
+    return inner[0] == 1 && inner[1] == 1 && inner[2] == 0;
+  }
 
   /// Brings X into row-major order before its elements are taken.
   void copy_first() {
