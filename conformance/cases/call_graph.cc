@@ -85,6 +85,8 @@ class Builder {
     g_.entries.push_back(std::move(t));
     return static_cast<int>(g_.entries.size()) - 1;
   }
+  // How many more tensors a question can give beside as many heads as any graph has.
+  i64 room() const { return kMaxSlots - kMaxHeads - std::ssize(feeds_) - std::ssize(constants_); }
   int given(const Tensor& t, bool constant) {
     const int e = add(t);
     (constant ? constants_ : feeds_).push_back(e);
@@ -132,6 +134,8 @@ class Builder {
     for (int k = 0; k < types.count; ++k)
       if (volume(types[k].shape) > most_elements_ || types[k].precision > precision) return false;
     if (elements(in) > most_read_) return false;
+    if (std::count_if(inputs.begin(), inputs.end(), [](int e) { return e < 0; }) > room())
+      return false;
     for (std::size_t k = 0; k < in.size(); ++k)
       if (inputs[k] < 0) {
         in[k] = drawn_values(c.in[k], draw_);
@@ -171,7 +175,7 @@ class Builder {
           append_product(image, {{channels, type.dim(1), 1, taps}, 8}, -1, "9");
     };
     const Type image{{draw_(1, 2), draw_(1, 3), 1, draw_(2, 4)}, 8};
-    const bool is_new = draw_.coin();
+    const bool is_new = draw_.coin() && room() > 0;
     if (!product(is_new ? given(drawn_values(image, draw_), false) : results_.back(), kWide,
             draw_(1, 2)))
       return;
@@ -444,6 +448,8 @@ CallGraph numbered(
   renumber(g.heads);
   return g;
 }
+
+bool fits_a_question(const CallGraph& g) { return g.given + std::ssize(g.heads) <= kMaxSlots; }
 
 std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k) {
   const int e = g.heads[k];

@@ -41,6 +41,9 @@ CallGraph graph_around(const Case& c, const std::vector<Tensor>& in, const std::
 CallGraph numbered(
     const CallGraph& old, const std::vector<int>& feeds, const std::vector<int>& constants);
 
+/// Whether one question has room for the tensors that the graph is given and those that leave it.
+bool fits_a_question(const CallGraph& g);
+
 /// The tensor that head k is, too: the number of a feed or constant, or `given` and the place of an
 /// earlier head. Nothing for any other head.
 std::optional<std::size_t> same_tensor(const CallGraph& g, std::size_t k);
@@ -51,7 +54,7 @@ void drop_copies(CallGraph& g);
 /// Smaller graphs with fewer calls or heads, the smallest first: only what one result or head
 /// needs, or all heads but one; the results of a call given as feeds; and, except for networks, a
 /// call left out, so that one of its inputs takes the place of its result. The first head of each
-/// is a result.
+/// is a result, and each fits a question.
 std::vector<CallGraph> smaller_graphs(const CallGraph& g);
 
 /// A graph of each call alone: what it reads is given.

@@ -95,7 +95,7 @@ std::vector<CallGraph> smaller_graphs(const CallGraph& g) {
   for (const CallGraph::Node& n : g.nodes)
     if (std::none_of(n.out.begin(), n.out.end(), leaves)) all.push_back(part_of(g, g.heads, n.out));
   std::erase_if(all, [&](const CallGraph& part) {
-    return part.heads[0] < part.given ||
+    return part.heads[0] < part.given || !fits_a_question(part) ||
         (part.nodes.size() == g.nodes.size() && part.heads.size() == g.heads.size());
   });
   std::stable_sort(all.begin(), all.end(),

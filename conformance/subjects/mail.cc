@@ -95,10 +95,13 @@ u64 Mail::allocate(u64 bytes) {
 void Mail::add(const Question& q) {
   const Case& c = *q.call;
   const bool runs = q.what == Question::execute;
-  const std::size_t inputs = runs ? q.callers[0]->size() : q.graph ? 0 : c.in.size();
+  // Calls with more inputs are illegal, so that some of them say as much.
+  constexpr std::size_t kMostTypes = kMaxSlots - kMaxOutputs;
   Posted p{.at = allocate(sizeof(Letter)),
       .one_by_one = q.graph && q.graph->one_by_one && runs,
-      .inputs = std::min(inputs, static_cast<std::size_t>(kMaxSlots - kMaxOutputs)),
+      .inputs = runs ? q.callers[0]->size()
+          : q.graph  ? 0
+                     : std::min(c.in.size(), kMostTypes),
       .outputs = runs || q.graph       ? static_cast<std::size_t>(q.outputs())
           : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
                                        : 0,

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "conformance/host/channel.h"
 #include "conformance/tests/drawn_graph.h"
+#include "spec/attributes.h"
 
 namespace lockstep::judge {
 namespace {
@@ -300,6 +302,52 @@ TEST(CallGraphs, ShrinkToTwoCallsWithOneBetweenThem) {
   ASSERT_NE(two, parts.end());
   EXPECT_EQ(two->entries[2].data, (std::vector<i32>{3, 4}));
   EXPECT_EQ(two->heads, std::vector{2});
+}
+
+TEST(CallGraphs, OfManyInputsFitAQuestionAndSoDoSmallerOnes) {
+  const OpInfo& op = *find_operator("concatenate");
+  Case c{.op = &op, .attrs = read_attributes(op, {{"axis", "0"}}).values};
+  c.in.assign(kMaxInputs, {{1}, 8});
+  std::size_t most_calls = 0, smaller = 0;
+  for (c.seed = 1; c.seed <= 60; ++c.seed) {
+    const std::vector<Tensor> in = inputs_of(c);
+    const CallGraph g = graph_around(
+        c, in, reference::outputs(op, c.attributes(), in), [](const Case&) { return true; });
+    expect_right(g);
+    EXPECT_LE(g.given, kMaxInputs);
+    most_calls = std::max(most_calls, g.nodes.size());
+    for (const CallGraph& part : smaller_graphs(g)) {
+      EXPECT_LE(part.given + std::ssize(part.heads), kMaxSlots);
+      ++smaller;
+    }
+  }
+  EXPECT_GT(most_calls, 10U);
+  EXPECT_GT(smaller, 100U);
+}
+
+TEST(CallGraphs, ThatFitNoQuestionAreNotAmongTheSmallerOnes) {
+  CallGraph g{{}, std::vector<Tensor>(kMaxInputs, {{{1}, 8}, {1}}), kMaxInputs, kMaxInputs, {}};
+  std::vector<int> all(kMaxInputs);
+  std::iota(all.begin(), all.end(), 0);
+  const auto call = [&](const char* op,
+                        const std::vector<std::pair<std::string, std::string>>& attrs,
+                        const std::vector<int>& in) {
+    const std::vector<Attr> values = read_attributes(*find_operator(op), attrs).values;
+    g.nodes.push_back({find_operator(op), values, in, {static_cast<int>(g.entries.size())}});
+    const CallGraph::Node& n = g.nodes.back();
+    g.entries.push_back(
+        reference::outputs(*n.op, n.attributes(), lockstep::judge::values(g, in))[0]);
+    return n.out[0];
+  };
+  // As a feed, this result would come beside all others.
+  const int negative = call("negative", {}, {0});
+  g.heads = {call("concatenate", {{"axis", "0"}}, all), call("relu", {}, {negative})};
+  for (int e = 0; std::ssize(g.heads) < kMaxHeads; ++e) g.heads.push_back(e);
+  expect_right(g);
+  EXPECT_TRUE(fits_a_question(g));
+  const std::vector<CallGraph> parts = smaller_graphs(g);
+  EXPECT_GT(parts.size(), 10U);
+  for (const CallGraph& part : parts) EXPECT_TRUE(fits_a_question(part)) << part.given;
 }
 
 TEST(CallGraphs, HaveOnlyClaimedCallsBesideTheirOwn) {
