@@ -105,11 +105,11 @@ bool glob(string_view pattern, string_view text) {
 }
 
 std::string progress_text(
-    const std::string& what, i64 done, i64 all, i64 failed, double seconds, const char* unit) {
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-  const double left = rate > 0 ? static_cast<double>(all - done) / rate : 0;
-  return fmt::format("{}: {} of {} {}, {} failed, {:.0f}/s, {:.0f} s left", what, done, all, unit,
-      failed, rate, left);
+    const std::string& what, i64 done, i64 all, i64 failed, const Pace& lately, const char* unit) {
+  std::string s = fmt::format("{}: {} of {} {}, {} failed", what, done, all, unit, failed);
+  if (done == all || lately.done == 0 || lately.seconds <= 0) return s;
+  const double rate = static_cast<double>(lately.done) / lately.seconds;
+  return s + fmt::format(", {:.0f}/s, {:.0f} s left", rate, static_cast<double>(all - done) / rate);
 }
 
 }  // namespace lockstep::judge

@@ -21,9 +21,16 @@ std::string code_block(string_view lines);
 /// Whether the whole text matches a pattern of '*' and '?'.
 bool glob(string_view pattern, string_view text);
 
-/// One line: how many cases are done, and how long the rest will take at the pace so far.
+/// How many were done in so many seconds.
+struct Pace {
+  i64 done;
+  double seconds;
+};
+
+/// One line: how many cases are done and, unless none were lately or none are left, how long the
+/// rest will take at that pace.
 /// @param unit what is counted, in the plural
-std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed, double seconds,
-    const char* unit = "cases");
+std::string progress_text(const std::string& what, i64 done, i64 all, i64 failed,
+    const Pace& lately, const char* unit = "cases");
 
 }  // namespace lockstep::judge

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "conformance/base/places.h"
 #include "conformance/base/read_file.h"
@@ -203,17 +204,23 @@ std::function<void(i64, i64, i64)> progress_to_stderr(
   if (quiet) return {};
   const bool terminal = isatty(STDERR_FILENO);
   const auto pause = terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+  struct Mark {
+    Clock::time_point at;
+    i64 done;
+  };
   // The clock starts with the first report of progress: making the cases, before it, does not
-  // count.
-  return [=, begin = Clock::time_point(), last = Clock::time_point()](
+  // count. The pace is that of the last seconds, because the last cases of a run are large.
+  constexpr auto kLately = std::chrono::seconds(10);
+  return [=, since = Mark(), next = Mark(), last = Clock::time_point()](
              i64 done, i64 all, i64 failed) mutable {
     const auto now = Clock::now();
-    if (begin == Clock::time_point()) begin = last = now;
+    if (since.at == Clock::time_point()) since = next = {last = now, done};
     if (now - last < pause && !(terminal && done == all)) return;
     last = now;
-    const double seconds = std::chrono::duration<double>(now - begin).count();
+    const Pace lately{done - since.done, std::chrono::duration<double>(now - since.at).count()};
+    if (now - next.at >= kLately) since = std::exchange(next, {now, done});
     fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "",
-        progress_text(what, done, all, failed, seconds, unit), terminal && done != all ? "" : "\n");
+        progress_text(what, done, all, failed, lately, unit), terminal && done != all ? "" : "\n");
     std::fflush(stderr);
   };
 }

@@ -405,12 +405,16 @@ TEST(Forms, SayWhatWasNotMeasured) {
 }
 
 TEST(Progress, SaysHowLongTheRestWillTake) {
-  EXPECT_EQ(progress_text("check toy", 30, 120, 2, 0.5),
+  EXPECT_EQ(progress_text("check toy", 30, 120, 2, {30, 0.5}),
       "check toy: 30 of 120 cases, 2 failed, 60/s, 2 s left");
-  EXPECT_EQ(progress_text("x", 0, 9, 0, 1), "x: 0 of 9 cases, 0 failed, 0/s, 0 s left");
-  EXPECT_EQ(progress_text("x", 1, 9, 0, 0), "x: 1 of 9 cases, 0 failed, 0/s, 0 s left");
-  EXPECT_EQ(progress_text("x", 1, 9, 1, 2), "x: 1 of 9 cases, 1 failed, 0/s, 16 s left");
-  EXPECT_EQ(progress_text("x", 1, 9, 0, 0, "calls"), "x: 1 of 9 calls, 0 failed, 0/s, 0 s left");
+  EXPECT_EQ(
+      progress_text("x", 90, 100, 1, {2, 10}), "x: 90 of 100 cases, 1 failed, 0/s, 50 s left");
+  EXPECT_EQ(progress_text("x", 9, 9, 0, {1, 2}, "calls"), "x: 9 of 9 calls, 0 failed");
+}
+
+TEST(Progress, SaysNothingOfTheRestUnlessSomeWereDoneLately) {
+  EXPECT_EQ(progress_text("x", 4, 9, 0, {0, 10}), "x: 4 of 9 cases, 0 failed");
+  EXPECT_EQ(progress_text("x", 1, 9, 0, {1, 0}), "x: 1 of 9 cases, 0 failed");
 }
 
 TEST(Commands, RepeatARun) {
