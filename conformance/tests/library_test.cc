@@ -112,6 +112,10 @@ TEST(LibraryDoor, PutsAsManyInputsAsThereIsRoomFor) {
   EXPECT_EQ(answers(1, 1032), 0U);
   EXPECT_EQ(answers(4, 257), 4U);
   EXPECT_EQ(answers(4, 258), 0U);
+  c.in.assign(kMaxSlots - 1, c.in[0]);
+  const std::string told =
+      telling({{"tells", "call"}})->execute(c, inputs_of(c), outputs_of(c), {}).message;
+  EXPECT_EQ(told.substr(0, 18), "concatenate 1031 1") << "a call that runs has all its inputs";
 }
 
 TEST(LibraryDoor, LimitsMemoryToWhatTheProcessHasAndMoreAndWritesNoCore) {

@@ -27,8 +27,10 @@ std::string without_place(std::string text, const std::string& scratch) {
       {std::regex("<dt>run by</dt>.*"), "<dt>run by</dt>..."},
       {std::regex(R"re("operators_(claimed|all)": \d+)re"), R"("operators_$1": N)"},
       {std::regex("of \\d+ operators\\)"), "of N operators)"},
-      // On a slow machine long work also prints its progress.
-      {std::regex("[^\n]+ of \\d+ (cases|calls), \\d+ failed(, \\d+/s, \\d+ s left)?\n"), ""}};
+      // On a slow machine long work also prints its progress. What a terminal shows of it stays:
+      // `cat -v` marks that by '^'.
+      {std::regex("[^\n]+ of \\d+ (cases|calls), \\d+ failed, \\d+/s, \\d+ s left\n"), ""},
+      {std::regex("(^|\n)([^\n^]+ of \\d+ (cases|calls), \\d+ failed\n)+"), "$1"}};
   const std::pair<std::string, const char*> places[] = {{scratch, "SCRATCH/"},
       {build_directory(), "BUILD"}, {fs::current_path(), "TREE"}, {LOCKSTEP_VERSION, "VERSION"}};
   for (const auto& [what, with] : places)
