@@ -65,6 +65,15 @@ class TunedConv2d : public KernelPlan {
   void lay_out_taps();
   void lay_out_steps();
   bool are_pixels_better() const;
+  i64 slots(const Block& b) const {
+    return ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
+  }
+  /// The items of parallel work of a whole block, if each computes all outputs.
+  i64 items_of_block() const {
+    const Block b{0, units_per_block_, 0, patch_.rows(), 0, patch_.columns()};
+    return b.units *
+        (by_pixels_ ? b.rows * ceil_div(b.columns, dot_.rows) : ceil_div(slots(b), dot_.slots));
+  }
   void compute(const Run& run, const Block& b) const;
   void compute_pixels(const Run& run, const Block& b) const;
   void place(const Run& run, const Block& b, i64 unit, i64 first_slot, Placement& at) const;
@@ -137,8 +146,9 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
     lay_out_taps();
   else
     lay_out_steps();
-  const i64 most = max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_;
-  outputs_per_item_ = min(group_outputs_, most);
+  outputs_per_item_ = outputs_of_item(group_outputs_, height_,
+      max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_, items_of_block(),
+      *pool_);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
   const Constant& weights = a.constants[Conv2d::W];
   if (!weights) return;
@@ -279,17 +289,15 @@ bool TunedConv2d::are_pixels_better() const {
       group_outputs_ % dot_.lanes != 0 || (y_.stride[3] != 1 && y_.dim(3) > 1))
     return false;
   const Block b{0, 1, 0, patch_.rows(), 0, patch_.columns()};
-  const i64 slots = ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
-  return 100 * b.rows * b.columns < kBusyPercent * slots * dot_.lanes;
+  return 100 * b.rows * b.columns < kBusyPercent * slots(b) * dot_.lanes;
 }
 
 // Each item of parallel work computes some output channels of one unit at a few slots.
 void TunedConv2d::compute(const Run& run, const Block& b) const {
-  const i64 slots = ceil_div((b.rows - 1) * slot_pitch(b) + b.columns, dot_.lanes);
-  const i64 width = even_part(slots, dot_.slots), widths = ceil_div(slots, width);
+  const i64 slots = this->slots(b), width = even_part(slots, dot_.slots);
+  const i64 widths = ceil_div(slots, width);
   const i64 chunks = ceil_div(group_outputs_, outputs_per_item_);
-  const i64 macs = steps() * dot_.terms * outputs_per_item_ * width * dot_.lanes;
-  const double item_ns = static_cast<double>(macs) / dot_.macs_per_ns;
+  const double item_ns = dot_ns(dot_, outputs_per_item_ * width * dot_.lanes, steps() * dot_.terms);
   pool_->run(b.units * chunks * widths, item_ns, [&](i64 begin, i64 end) {
     for (i64 i = begin; i < end; ++i) {
       const i64 unit = i / (chunks * widths), first = i / widths % chunks * outputs_per_item_;
@@ -307,8 +315,7 @@ void TunedConv2d::compute(const Run& run, const Block& b) const {
 void TunedConv2d::compute_pixels(const Run& run, const Block& b) const {
   const i64 width = even_part(b.columns, dot_.rows), across = ceil_div(b.columns, width);
   const i64 chunks = ceil_div(group_outputs_, outputs_per_item_), places = b.rows * across;
-  const i64 macs = steps() * dot_.terms * outputs_per_item_ * width;
-  const double item_ns = static_cast<double>(macs) / dot_.macs_per_ns;
+  const double item_ns = dot_ns(dot_, outputs_per_item_ * width, steps() * dot_.terms);
   pool_->run(b.units * chunks * places, item_ns, [&](i64 begin, i64 end) {
     Placement at;
     at.slots = 1;

@@ -17,6 +17,7 @@ constexpr i64 kBlockBytesMax = i64{8} << 20;
 constexpr i64 kInPlaceWordsMax = i64{1} << 28;  // of an image: offsets in bytes have 31 bits
 constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
 constexpr i64 kCellChannels = 32;               // of cells that are read, at least
+constexpr i64 kItemSlots = 4;                   // of an item of parallel work
 constexpr i64 kLeastHeight = 5;                 // of slots that keep a processor busy
 constexpr i64 kPixelBytes = kPixelChannels, kTile = kPixelWords;
 
@@ -139,7 +140,9 @@ class PixelConv2d : public KernelPlan {
         added_port_(a.call.in.size()) {
     lay_out_chunks();
     const i64 panel_bytes = chunks() * kPixelBytes * kPixelChannels;
-    outputs_per_item_ = min(outputs(), max(1, kWeightBytes / panel_bytes) * kPixelChannels);
+    outputs_per_item_ = outputs_of_item(outputs(), kPixelChannels,
+        max(1, kWeightBytes / panel_bytes) * kPixelChannels, plan_slots(lines_.rows).items(),
+        *pool_);
     start_.resize(static_cast<std::size_t>(outputs()));
     weights_ = Packed(outputs() * chunks() * kPixelBytes);
     const i32* const bias = attrs_.use_bias ? a.constants[Conv2d::B].wide : nullptr;
@@ -292,44 +295,55 @@ class PixelConv2d : public KernelPlan {
   /// Where the slots of a block lie: each continues from one row of outputs into the next, over the
   /// pixels between them, or stays in its row. Slots of equal heights are multiplied two at a time.
   struct SlotPlan {
-    i64 height, count, in_row;  ///< slots in a row; 0 if they continue
+    i64 places, height, count;
+    i64 in_row;    ///< slots in a row; 0 if they continue
+    i64 per_item;  ///< of parallel work
+    i64 items() const { return ceil_div(count, per_item); }
   };
-  SlotPlan plan_slots(i64 places, i64 rows) const {
-    const i64 most = dot_.pixels->rows, slots = ceil_div(places, most);
+  SlotPlan plan_slots(i64 rows) const {
+    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3), most = dot_.pixels->rows;
+    const i64 slots = ceil_div(places, most);
     const i64 in_row = ceil_div(y_.dim(3), most), height = ceil_div(y_.dim(3), in_row);
     if (!dot_.pixels->are_equal && rows * in_row * max(height, kLeastHeight) < places)
-      return {height, rows * in_row, in_row};
+      return {places, height, rows * in_row, in_row, even_part(rows * in_row, kItemSlots)};
     const i64 in_pairs = dot_.pixels->are_equal && slots > 1 ? slots + slots % 2 : slots;
-    const i64 high = ceil_div(places, in_pairs);
-    return {high, ceil_div(places, high), 0};
+    const i64 high = ceil_div(places, in_pairs), count = ceil_div(places, high);
+    const i64 part = even_part(count, kItemSlots);
+    return {places, high, count, 0, dot_.pixels->are_equal ? part + part % 2 : part};
+  }
+
+  // An item of parallel work is some outputs at a few slots; items that follow each other in a part
+  // of the outputs are computed at once.
+  void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
+    const SlotPlan s = plan_slots(rows);
+    const i64 width = s.per_item, widths = s.items();
+    const i64 parts = ceil_div(outputs(), outputs_per_item_);
+    const double ns = dot_ns(dot_, outputs_per_item_ * width * s.height, chunks() * kPixelBytes);
+    pool_->run(parts * widths, ns, [&](i64 begin, i64 end) {
+      Slots some;
+      for (i64 i = begin, n; i < end; i += n) {
+        const i64 first = i % widths * width;
+        n = min(end - i, min(widths - i % widths, kPixelSlots / width));
+        const i64 count = min(n * width, s.count - first);
+        place_slots(some, s, lines, row, first, count);
+        multiply(some, count, s.height, images, i / widths * outputs_per_item_, first == 0);
+      }
+    });
   }
 
   // All slots have equal heights; the last one that continues also reads some pixels whose outputs
   // another slot writes.
-  void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
-    const i64 places = (rows - 1) * lines_.pitch + y_.dim(3);
-    const SlotPlan s = plan_slots(places, rows);
-    const i64 height = s.height, slots = s.count, part = even_part(slots, kPixelSlots);
-    const i64 width = dot_.pixels->are_equal ? part + part % 2 : part;
-    const i64 widths = ceil_div(slots, width), parts = ceil_div(outputs(), outputs_per_item_);
-    const i64 macs = chunks() * kPixelBytes * outputs_per_item_ * width * height;
-    pool_->run(
-        parts * widths, static_cast<double>(macs) / dot_.macs_per_ns, [&](i64 begin, i64 end) {
-          Slots some;
-          for (i64 i = begin; i < end; ++i) {
-            const i64 first = i % widths * width, count = min(width, slots - first);
-            Piece* piece = some.piece;
-            for (i64 k = 0; k < count; ++k) {
-              const i64 line = s.in_row ? (first + k) / s.in_row * lines_.pitch : 0;
-              const i64 end_of_line = s.in_row ? line + y_.dim(3) : places;
-              const i64 at = line + (s.in_row ? (first + k) % s.in_row : first + k) * height;
-              const i64 from = min(at, end_of_line - height);
-              some.slot[k].cells = lines + from * lines_.pixel;
-              piece = place(some.slot[k], piece, row, from, at, min(at + height, end_of_line));
-            }
-            multiply(some, count, height, images, i / widths * outputs_per_item_, first == 0);
-          }
-        });
+  void place_slots(
+      Slots& some, const SlotPlan& s, const uint8_t* lines, i64 row, i64 first, i64 count) const {
+    Piece* piece = some.piece;
+    for (i64 k = 0; k < count; ++k) {
+      const i64 line = s.in_row ? (first + k) / s.in_row * lines_.pitch : 0;
+      const i64 end_of_line = s.in_row ? line + y_.dim(3) : s.places;
+      const i64 at = line + (s.in_row ? (first + k) % s.in_row : first + k) * s.height;
+      const i64 from = min(at, end_of_line - s.height);
+      some.slot[k].cells = lines + from * lines_.pixel;
+      piece = place(some.slot[k], piece, row, from, at, min(at + s.height, end_of_line));
+    }
   }
 
   /// Assigns the outputs `first` .. `last` - 1 to a slot whose pixels begin at `from`.

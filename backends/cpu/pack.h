@@ -24,6 +24,20 @@ inline i32 add(i32 a, i32 b) {
 /// The size of the parts, none larger than `most`, that divide n most evenly.
 inline i64 even_part(i64 n, i64 most) { return ceil_div(n, ceil_div(n, most)); }
 
+/// The approximate time of a thread to add `terms` products for each of some outputs, and to finish
+/// and store them.
+inline double dot_ns(const DotKernels& dot, i64 outputs, i64 terms) {
+  constexpr i64 kFinishTerms = 24;  // that take as long as storing an output
+  return static_cast<double>(outputs * (terms + kFinishTerms)) / dot.macs_per_ns;
+}
+
+/// How many outputs an item of parallel work computes: a multiple of `step` or all, at most `most`,
+/// and fewer where a loop with `items` for all outputs would let threads wait for each other.
+inline i64 outputs_of_item(i64 outputs, i64 step, i64 most, i64 items, const ThreadPool& pool) {
+  const i64 parts = ceil_div(pool.items_that_balance(), items);
+  return min(outputs, min(most, max(1, outputs / step / parts) * step));
+}
+
 /// The rows of a panel. For a block they fill whole halves, so that panels are aligned.
 inline i64 panel_rows(i64 rows, const DotKernels& dot) {
   const i64 even = even_part(rows, dot.rows), half = dot.rows / 2;

@@ -27,17 +27,22 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
+  /// How many items of equal cost a loop needs for threads to end at about the same time.
+  int64_t items_that_balance() const {
+    constexpr int64_t kItemsPerThread = 16;
+    return threads_ == 1 ? 1 : threads_ * kItemsPerThread;
+  }
 
   /// Calls f(begin, end) for ranges that partition 0 <= i < count. An item costs about `item_ns`;
   /// small loops run on the calling thread alone. The first exception of f reaches the caller.
   /// Allocates nothing but the threads, which the first loop that is shared starts.
   template <class F> void run(int64_t count, double item_ns, const F& f) {
-    const int64_t chunk = chunk_size(count, item_ns);
-    if (chunk >= count) {
+    const int64_t least = least_items(count, item_ns);
+    if (least >= count) {
       if (count > 0) run_range(f, 0, count);
       return;
     }
-    Job job(count, chunk);
+    Job job(count, least, threads_);
     job.context = &f;
     job.call = [](const void* g, int64_t begin, int64_t end) {
       run_range(*static_cast<const F*>(g), begin, end);
@@ -49,17 +54,28 @@ class ThreadPool {
   // Loops and calls follow each other closely, and waking a thread takes longer than many loops. A
   // thread therefore polls for about a millisecond before it sleeps.
   static constexpr int kPolls = 4000;
+  static constexpr int kSharesMax = 16;
+
+  /// Neighbouring items of a loop, which one thread begins with in every loop, so that it often
+  /// finds in its caches what it wrote before. Others take what it leaves when theirs are done.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next;
+    int64_t end;
+    bool has_items() const { return next.load(std::memory_order_relaxed) < end; }
+  };
 
   struct Job {
-    Job(int64_t n, int64_t c) : count(n), chunk(c) {}
-    const int64_t count, chunk;
+    Job(int64_t count, int64_t least, int threads);
+    bool has_items() const;
+    void drop_items();
+    int64_t count, least;  // items: all, and those that a thread claims at least
+    int shares;
+    Share share[kSharesMax];
     const void* context = nullptr;
     void (*call)(const void*, int64_t, int64_t) = nullptr;
-    std::atomic<int64_t> next{0};
     std::atomic<int> helpers{0};  // changes only under Shared::mutex
     std::exception_ptr error;     // guarded by Shared::mutex, as `behind` is
     Job* behind = nullptr;
-    bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
   };
 
   /// The state that threads share. It is separate from the pool because a forked process must leak
@@ -70,7 +86,7 @@ class ThreadPool {
     Job* jobs = nullptr;  // the first of a list, which allocates nothing
     std::vector<std::thread> workers;
     std::atomic<int> waiting_jobs{0};
-    int sleeping = 0;  // workers
+    std::atomic<int> awake{0};  // workers; changes only under the mutex
     int polls = 0;
     std::atomic<bool> stopping{false};  // changes only under the mutex
   };
@@ -84,12 +100,13 @@ class ThreadPool {
 #endif
   }
 
-  int64_t chunk_size(int64_t count, double item_ns) const;
+  int64_t least_items(int64_t count, double item_ns) const;
   bool is_forked() const;
   void share(Job& job);
   void start_threads();
-  static void work_on(Shared& shared, Job& job);
-  static void serve(Shared& shared);
+  static void work_on(Shared& shared, Job& job, int thread);
+  static void work_on(const Job& job, Share& share);
+  static void serve(Shared& shared, int thread);
   static Job** link_to(Shared& shared, const Job* job);
   static Job* open_job(const Shared& shared);
   template <class F> static int poll(int most, const F& has_come);

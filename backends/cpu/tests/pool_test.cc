@@ -105,29 +105,60 @@ std::vector<int64_t> pieces(int threads, int64_t n, double item_ns) {
 }
 
 TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
-  const struct {
-    int threads;
-    int64_t n;
-    double item_ns;
-    int64_t first;
-    std::size_t pieces;
-  } rows[] = {{2, 0, kHeavy, 0, 0}, {2, 1, kHeavy, 1, 1}, {2, 2, kHeavy, 1, 2},
-      {1, 1000, kHeavy, 1000, 1},
-      // 12 us are worth sharing, and 2 us are worth a claim.
-      {2, 119, 100, 119, 1}, {2, 120, 100, 21, 6}, {2, 125, 100, 21, 6}, {8, 100'000, 1, 2001, 50},
-      {64, 100'000'000, 0.001, 200'001, 500},
-      // Eight for each thread, rounded up.
-      {3, 1008, kHeavy, 42, 24}, {3, 1009, kHeavy, 43, 24},
-      // Beyond what 32 bits count.
-      {1, int64_t{1} << 33, 1, int64_t{1} << 33, 1}, {2, int64_t{3} << 30, 1, int64_t{3} << 26, 16},
-      {2, int64_t{1} << 36, 1, int64_t{1} << 32, 16}};
-  for (const auto& r : rows) {
-    const std::vector<int64_t> sizes = pieces(r.threads, r.n, r.item_ns);
-    const auto where = ::testing::Message() << r.threads << " threads, " << r.n << " items";
-    ASSERT_EQ(sizes.size(), r.pieces) << where;
-    if (r.pieces > 0) {
-      EXPECT_EQ(sizes[0], r.first) << where;
+  using Sizes = std::vector<int64_t>;
+  EXPECT_EQ(pieces(2, 0, kHeavy), Sizes());
+  EXPECT_EQ(pieces(2, 1, kHeavy), Sizes{1});
+  EXPECT_EQ(pieces(2, 3, kHeavy), Sizes({1, 1, 1}));
+  EXPECT_EQ(pieces(1, 1000, kHeavy), Sizes{1000});
+  // 12 us are worth waking threads, and 1 us is worth a claim.
+  EXPECT_EQ(pieces(2, 119, 100), Sizes{119});
+  EXPECT_EQ(pieces(2, 120, 100), Sizes({30, 15, 11, 4, 30, 15, 11, 4}));
+  EXPECT_EQ(pieces(3, 24, kHeavy), Sizes({4, 2, 1, 1, 4, 2, 1, 1, 4, 2, 1, 1}));
+  EXPECT_EQ(pieces(64, 1600, kHeavy).size(), 16U * 8) << "sixteen shares at most";
+  // Beyond what 32 bits count.
+  EXPECT_EQ(pieces(1, int64_t{1} << 33, 1), Sizes{int64_t{1} << 33});
+  EXPECT_EQ(pieces(2, int64_t{1} << 36, 1)[0], int64_t{1} << 34);
+}
+
+TEST(ThreadPool, SharesSmallLoopsWhileAThreadIsAwake) {
+  ThreadPool pool(2);
+  std::latch both(2), done(2);
+  std::atomic<int> ranges{0};
+  const auto count = [&](int64_t, int64_t) { ++ranges; };
+  pool.run(6, 1e3, count);
+  EXPECT_EQ(ranges, 1) << "no thread runs yet";
+  pool.run(2, kHeavy, [&, caller = std::this_thread::get_id()](int64_t, int64_t) {
+    both.arrive_and_wait();
+    if (std::this_thread::get_id() == caller) {
+      pool.run(3, 1e3, count);
+      EXPECT_EQ(ranges, 2) << "too small";
+      pool.run(6, 1e3, count);
+      EXPECT_GT(ranges, 3);
     }
+    done.arrive_and_wait();
+  });
+}
+
+TEST(ThreadPool, ThreadsBeginWithSharesOfTheirOwn) {
+  ThreadPool pool(3);
+  std::map<std::thread::id, int64_t> before;
+  for (int i = 0; i < 5; ++i) {
+    std::latch all(3);
+    std::mutex mutex;
+    std::map<std::thread::id, int64_t> first;
+    pool.run(300, kHeavy, [&](int64_t begin, int64_t) {
+      bool is_first = false;
+      {
+        const std::lock_guard lock(mutex);
+        is_first = first.emplace(std::this_thread::get_id(), begin).second;
+      }
+      if (is_first) all.arrive_and_wait();
+    });
+    EXPECT_EQ(first[std::this_thread::get_id()], 0);
+    if (i > 0) {
+      EXPECT_EQ(first, before);
+    }
+    before = first;
   }
 }
 
