@@ -323,7 +323,7 @@ class PixelConv2d : public KernelPlan {
       Slots some;
       for (i64 i = begin, n; i < end; i += n) {
         const i64 first = i % widths * width;
-        n = min(end - i, min(widths - i % widths, kPixelSlots / width));
+        n = even_part(min(end - i, widths - i % widths), kPixelSlots / width);
         const i64 count = min(n * width, s.count - first);
         place_slots(some, s, lines, row, first, count);
         multiply(some, count, s.height, images, i / widths * outputs_per_item_, first == 0);
