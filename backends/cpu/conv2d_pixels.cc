@@ -250,13 +250,12 @@ class PixelConv2d : public KernelPlan {
     pool_->run(lines_.planes * lines, kPackNs * static_cast<double>(lines_.line()),
         [&](i64 begin, i64 end) {
           for (i64 i = begin; i < end; ++i) {
-            const i64 plane = i / lines, phase = i % lines / lines_.phase_lines();
-            const i64 from =
-                (row + i % lines_.phase_lines()) * attrs_.strides[0] + phase - attrs_.padding[0];
-            uint8_t* const line = to + plane * lines_.plane() + i % lines * lines_.line();
-            lines_.source == Source::records
-                ? pack_records(line, x, from)
-                : pad_line(line, x, plane, from, i % lines + 1 == lines);
+            const i64 plane = i % lines_.planes, l = i / lines_.planes;
+            const i64 from = (row + l % lines_.phase_lines()) * attrs_.strides[0] +
+                l / lines_.phase_lines() - attrs_.padding[0];
+            uint8_t* const line = to + plane * lines_.plane() + l * lines_.line();
+            lines_.source == Source::records ? pack_records(line, x, from)
+                                             : pad_line(line, x, plane, from, l + 1 == lines);
           }
         });
   }
@@ -312,21 +311,26 @@ class PixelConv2d : public KernelPlan {
     return {places, high, count, 0, dot_.pixels->are_equal ? part + part % 2 : part};
   }
 
-  // An item of parallel work is some outputs at a few slots; items that follow each other in a part
-  // of the outputs are computed at once.
+  // An item of parallel work is a part of the outputs at a few slots; items that follow each other
+  // are computed at once. While all weights stay cached, the parts of some slots follow each other,
+  // so that a thread mostly reads pixels that it wrote itself.
   void compute(const uint8_t* lines, const Images& images, i64 row, i64 rows) const {
     const SlotPlan s = plan_slots(rows);
     const i64 width = s.per_item, widths = s.items();
     const i64 parts = ceil_div(outputs(), outputs_per_item_);
+    const bool by_place = parts > 1 && outputs() * chunks() * kPixelBytes <= kWeightBytes;
     const double ns = dot_ns(dot_, outputs_per_item_ * width * s.height, chunks() * kPixelBytes);
     pool_->run(parts * widths, ns, [&](i64 begin, i64 end) {
       Slots some;
       for (i64 i = begin, n; i < end; i += n) {
-        const i64 first = i % widths * width;
-        n = even_part(min(end - i, widths - i % widths), kPixelSlots / width);
-        const i64 count = min(n * width, s.count - first);
-        place_slots(some, s, lines, row, first, count);
-        multiply(some, count, s.height, images, i / widths * outputs_per_item_, first == 0);
+        const i64 at = by_place ? i / parts : i % widths, part = by_place ? i % parts : i / widths;
+        n = by_place ? min(end - i, parts - part)
+                     : even_part(min(end - i, widths - at), kPixelSlots / width);
+        const i64 slots = by_place ? width : n * width, outputs = by_place ? n : 1;
+        const i64 count = min(slots, s.count - at * width);
+        place_slots(some, s, lines, row, at * width, count);
+        multiply(some, count, s.height, images, part * outputs_per_item_,
+            outputs * outputs_per_item_, at == 0);
       }
     });
   }
@@ -367,7 +371,7 @@ class PixelConv2d : public KernelPlan {
   }
 
   void multiply(const Slots& some, i64 slots, i64 height, const Images& images, i64 first,
-      bool are_far) const {
+      i64 count, bool are_far) const {
     const View& added = fusion_.added;
     const Form form = fusion_.writes;
     const i64 rows = form == Form::pixels ? kPixelChannels : form == Form::cells ? dot_.terms : 1;
@@ -378,10 +382,9 @@ class PixelConv2d : public KernelPlan {
       from = {const_cast<i32*>(images.added) + first / kPixelChannels * added.stride[1],
           added.stride[1], true};
     dot_.pixels->block({weights_.data() + first * chunks() * kPixelBytes, start_.data() + first,
-        offsets_.data(), chunks(), min(outputs_per_item_, outputs() - first), last_steps_,
-        lines_.pixel, some.slot, static_cast<int>(slots), static_cast<int>(height), form,
-        y_.stride[3], to, from, &*fusion_.finish,
-        are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
+        offsets_.data(), chunks(), min(count, outputs() - first), last_steps_, lines_.pixel,
+        some.slot, static_cast<int>(slots), static_cast<int>(height), form, y_.stride[3], to, from,
+        &*fusion_.finish, are_far ? static_cast<int>(ceil_div(kTile * 2, ceil_div(slots, 2))) : 0});
   }
 
   const DotKernels& dot_;

@@ -32,7 +32,7 @@ class CellPooling : public KernelPlan {
     const double part_ns = kCellNs * static_cast<double>(rows * x_.dim(3) * attrs_.pool_size[0]);
     pool_->run(y_.dim(0) * planes * parts, part_ns, [&](i64 begin, i64 end) {
       for (i64 i = begin; i < end; ++i) {
-        const i64 image = i / (planes * parts), plane = i / parts % planes, row = i % parts * rows;
+        const i64 image = i / (planes * parts), row = i / planes % parts * rows, plane = i % planes;
         pool_rows(out[0] + image * y_.stride[0] + plane * y_.stride[1],
             in[0] + image * x_.stride[0] + plane * x_.stride[1], row, min(row + rows, y_.dim(2)));
       }

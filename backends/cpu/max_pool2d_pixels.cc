@@ -27,7 +27,7 @@ class PixelPooling : public KernelPlan {
     pool_->run(y_.dim(0) * planes * rows, kPixelNs * static_cast<double>(taps * y_.dim(3)),
         [&](i64 begin, i64 end) {
           for (i64 i = begin; i < end; ++i) {
-            const i64 image = i / (planes * rows), plane = i / rows % planes, row = i % rows;
+            const i64 image = i / (planes * rows), row = i / planes % rows, plane = i % planes;
             pool_row(out[0] + image * y_.stride[0] + plane * y_.stride[1] + row * y_.stride[2],
                 in[0] + image * x_.stride[0] + plane * x_.stride[1], row);
           }
