@@ -70,6 +70,7 @@ class ThreadPool {
     void drop_items();
     int64_t count, least;  // items: all, and those that a thread claims at least
     int shares;
+    int processor = -1;  // the caller's
     Share share[kSharesMax];
     const void* context = nullptr;
     void (*call)(const void*, int64_t, int64_t) = nullptr;
@@ -86,7 +87,8 @@ class ThreadPool {
     Job* jobs = nullptr;  // the first of a list, which allocates nothing
     std::vector<std::thread> workers;
     std::atomic<int> waiting_jobs{0};
-    std::atomic<int> awake{0};  // workers; changes only under the mutex
+    std::atomic<int> awake{0};        // workers; changes only under the mutex
+    std::atomic<double> slept_ns{0};  // of loops that ran alone because no worker is awake
     int polls = 0;
     std::atomic<bool> stopping{false};  // changes only under the mutex
   };
@@ -100,7 +102,8 @@ class ThreadPool {
 #endif
   }
 
-  int64_t least_items(int64_t count, double item_ns) const;
+  bool pays_to_wake(double ns);
+  int64_t least_items(int64_t count, double item_ns);
   bool is_forked() const;
   void share(Job& job);
   void start_threads();

@@ -2,6 +2,7 @@
 #include "backends/cpu/pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,9 +111,9 @@ TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
   EXPECT_EQ(pieces(2, 1, kHeavy), Sizes{1});
   EXPECT_EQ(pieces(2, 3, kHeavy), Sizes({1, 1, 1}));
   EXPECT_EQ(pieces(1, 1000, kHeavy), Sizes{1000});
-  // 12 us are worth waking threads, and 1 us is worth a claim.
-  EXPECT_EQ(pieces(2, 119, 100), Sizes{119});
-  EXPECT_EQ(pieces(2, 120, 100), Sizes({30, 15, 11, 4, 30, 15, 11, 4}));
+  // 100 us are worth waking threads, and 1 us is worth a claim.
+  EXPECT_EQ(pieces(2, 119, 840), Sizes{119});
+  EXPECT_EQ(pieces(2, 120, 840), Sizes({30, 15, 7, 4, 2, 2, 30, 15, 7, 4, 2, 2}));
   EXPECT_EQ(pieces(3, 24, kHeavy), Sizes({4, 2, 1, 1, 4, 2, 1, 1, 4, 2, 1, 1}));
   EXPECT_EQ(pieces(64, 1600, kHeavy).size(), 16U * 8) << "sixteen shares at most";
   // Beyond what 32 bits count.
@@ -125,15 +126,20 @@ TEST(ThreadPool, SharesSmallLoopsWhileAThreadIsAwake) {
   std::latch both(2), done(2);
   std::atomic<int> ranges{0};
   const auto count = [&](int64_t, int64_t) { ++ranges; };
+  for (int i = 1; i <= 16; ++i) {
+    pool.run(6, 1e3, count);
+    EXPECT_EQ(ranges, i) << "no thread is worth starting yet";
+  }
   pool.run(6, 1e3, count);
-  EXPECT_EQ(ranges, 1) << "no thread runs yet";
+  EXPECT_GT(ranges, 17) << "after 102 us it is";
   pool.run(2, kHeavy, [&, caller = std::this_thread::get_id()](int64_t, int64_t) {
     both.arrive_and_wait();
     if (std::this_thread::get_id() == caller) {
+      ranges = 0;
       pool.run(3, 1e3, count);
-      EXPECT_EQ(ranges, 2) << "too small";
+      EXPECT_EQ(ranges, 1) << "too small";
       pool.run(6, 1e3, count);
-      EXPECT_GT(ranges, 3);
+      EXPECT_GT(ranges, 2);
     }
     done.arrive_and_wait();
   });
@@ -160,6 +166,36 @@ TEST(ThreadPool, ThreadsBeginWithSharesOfTheirOwn) {
     }
     before = first;
   }
+}
+
+// Otherwise both would share that processor until Linux notices.
+TEST(ThreadPool, AThreadLeavesTheProcessorOfItsCaller) {
+  cpu_set_t all, here;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "needs two processors";
+  ThreadPool pool(2);
+  CPU_ZERO(&here);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &here);
+  ASSERT_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+  pid_t worker = 0;
+  const auto processor_of_worker = [&, caller = std::this_thread::get_id()] {
+    std::atomic<int> processor{-1};
+    pool.run(2, kHeavy, [&](int64_t, int64_t) {
+      if (std::this_thread::get_id() != caller) {
+        worker = gettid();
+        processor = sched_getcpu();
+      }
+      while (processor < 0) std::this_thread::yield();
+    });
+    return processor.load();
+  };
+  EXPECT_EQ(processor_of_worker(), sched_getcpu()) << "it may run nowhere else";
+  for (int i = 0; i < 5; ++i) {
+    sched_setaffinity(worker, sizeof here, &here);
+    sched_setaffinity(worker, sizeof all, &all);
+    EXPECT_NE(processor_of_worker(), sched_getcpu());
+  }
+  sched_setaffinity(0, sizeof all, &all);
 }
 
 TEST(ThreadPool, SharesHeavyLoopsAndKeepsLightOnes) {
