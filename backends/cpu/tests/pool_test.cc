@@ -87,7 +87,7 @@ TEST(ThreadPool, ItsEndIsSeenByThreadsThatPoll) {
 
 // The ranges of a loop in order; each begins where the previous one ends.
 std::vector<int64_t> pieces(int threads, int64_t n, double item_ns) {
-  ThreadPool pool(threads);
+  ThreadPool pool(threads, 0);
   std::mutex mutex;
   std::map<int64_t, int64_t> ends;
   pool.run(n, item_ns, [&](int64_t begin, int64_t end) {
@@ -111,9 +111,9 @@ TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
   EXPECT_EQ(pieces(2, 1, kHeavy), Sizes{1});
   EXPECT_EQ(pieces(2, 3, kHeavy), Sizes({1, 1, 1}));
   EXPECT_EQ(pieces(1, 1000, kHeavy), Sizes{1000});
-  // 100 us are worth waking threads, and 1 us is worth a claim.
-  EXPECT_EQ(pieces(2, 119, 840), Sizes{119});
-  EXPECT_EQ(pieces(2, 120, 840), Sizes({30, 15, 7, 4, 2, 2, 30, 15, 7, 4, 2, 2}));
+  // 12 us are worth waking threads, and 1 us is worth a claim.
+  EXPECT_EQ(pieces(2, 119, 100), Sizes{119});
+  EXPECT_EQ(pieces(2, 120, 100), Sizes({30, 15, 11, 4, 30, 15, 11, 4}));
   EXPECT_EQ(pieces(3, 24, kHeavy), Sizes({4, 2, 1, 1, 4, 2, 1, 1, 4, 2, 1, 1}));
   EXPECT_EQ(pieces(64, 1600, kHeavy).size(), 16U * 8) << "sixteen shares at most";
   // Beyond what 32 bits count.
@@ -122,27 +122,30 @@ TEST(ThreadPool, CutsLoopsByWhatTheyCost) {
 }
 
 TEST(ThreadPool, SharesSmallLoopsWhileAThreadIsAwake) {
-  ThreadPool pool(2);
-  std::latch both(2), done(2);
-  std::atomic<int> ranges{0};
-  const auto count = [&](int64_t, int64_t) { ++ranges; };
-  for (int i = 1; i <= 16; ++i) {
-    pool.run(6, 1e3, count);
-    EXPECT_EQ(ranges, i) << "no thread is worth starting yet";
-  }
-  pool.run(6, 1e3, count);
-  EXPECT_GT(ranges, 17) << "after 102 us it is";
-  pool.run(2, kHeavy, [&, caller = std::this_thread::get_id()](int64_t, int64_t) {
-    both.arrive_and_wait();
-    if (std::this_thread::get_id() == caller) {
-      ranges = 0;
-      pool.run(3, 1e3, count);
-      EXPECT_EQ(ranges, 1) << "too small";
+  for (const int polls : {0, 4000}) {
+    ThreadPool pool(2, polls);
+    std::latch both(2), done(2);
+    std::atomic<int> ranges{0};
+    const auto count = [&](int64_t, int64_t) { ++ranges; };
+    const int alone = polls > 0 && std::thread::hardware_concurrency() > 1 ? 16 : 1;
+    for (int i = 1; i <= alone; ++i) {
       pool.run(6, 1e3, count);
-      EXPECT_GT(ranges, 2);
+      EXPECT_EQ(ranges, i) << "no thread is worth starting yet";
     }
-    done.arrive_and_wait();
-  });
+    pool.run(6, 1e3, count);
+    EXPECT_GT(ranges, alone + 1) << "after 12 us, or 102 us, it is";
+    pool.run(2, kHeavy, [&, caller = std::this_thread::get_id()](int64_t, int64_t) {
+      both.arrive_and_wait();
+      if (std::this_thread::get_id() == caller) {
+        ranges = 0;
+        pool.run(3, 1e3, count);
+        EXPECT_EQ(ranges, 1) << "too small";
+        pool.run(6, 1e3, count);
+        EXPECT_GT(ranges, 2);
+      }
+      done.arrive_and_wait();
+    });
+  }
 }
 
 TEST(ThreadPool, ThreadsBeginWithSharesOfTheirOwn) {
