@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -119,10 +120,15 @@ int run(Options& o) {
   run_operators(o.wishes, take);
   run_params(o.wishes, take);
   if (!o.times.empty()) take_times(o.times, o.wishes, take);
-  if (results.rows.empty()) throw judge::UsageError("the filter leaves nothing to time");
+  if (results.rows.empty()) throw judge::UsageError("the filters leave nothing to time");
   fmt::print("{}", table_means(means_of(results.rows)));
   if (!o.json.empty()) write_file(o.json, json_of(results));
   if (!o.markdown.empty()) write_file(o.markdown, markdown_of(results));
+  for (const std::string& f : o.wishes.filters)
+    if (std::none_of(results.rows.begin(), results.rows.end(), [&](const Measurement& row) {
+          return BenchmarkOptions::names(f, row.op, row.workload);
+        }))
+      throw judge::UsageError(fmt::format("the filter '{}' leaves nothing to time", f));
   bool passed = !results.fails();
   if (!o.before.empty()) {
     const Comparison c = compare(before, results, o.percent);

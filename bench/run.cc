@@ -168,9 +168,14 @@ std::vector<Opened> open_all(const BenchmarkOptions& wishes) {
 
 bool BenchmarkOptions::want(const std::string& op, const std::string& workload) const {
   if (filters.empty()) return models.empty();
-  return std::any_of(filters.begin(), filters.end(), [&](const auto& f) {
-    return judge::glob(f, op) || judge::glob(f, workload) || judge::glob(f, op + "/" + workload);
-  });
+  return std::any_of(
+      filters.begin(), filters.end(), [&](const auto& f) { return names(f, op, workload); });
+}
+
+bool BenchmarkOptions::names(
+    const std::string& filter, const std::string& op, const std::string& workload) {
+  return judge::glob(filter, op) || judge::glob(filter, workload) ||
+      judge::glob(filter, op + "/" + workload);
 }
 
 void run_operators(const BenchmarkOptions& wishes, const Take& take) {

@@ -33,6 +33,8 @@ struct BenchmarkOptions {
 
   /// Whether the filters select a row.
   bool want(const std::string& op, const std::string& workload) const;
+  /// Whether one of them does.
+  static bool names(const std::string& filter, const std::string& op, const std::string& workload);
 };
 
 /// Why a row has no time once BenchmarkOptions::over() returned true.

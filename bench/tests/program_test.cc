@@ -326,8 +326,8 @@ TEST(Program, ListsWorkloadsAndPrintsItsSchema) {
 TEST(Program, RefusesWhatItDoesNotUnderstand) {
   const Scratch scratch;
   const std::vector<std::string> usages[] = {{"no_such_operator"},
-      {"--backend", "no_such_backend", "relu"}, {"--set", "threads", "relu"},
-      {"--set", "isa=z80", "relu"}, {"--isa", "z80", "relu"},
+      {"relu/resnet50.conv4_relu", "no_such_operator"}, {"--backend", "no_such_backend", "relu"},
+      {"--set", "threads", "relu"}, {"--set", "isa=z80", "relu"}, {"--isa", "z80", "relu"},
       {"--markdown", "/no/such/directory/r.md", "relu"}, {"--no-such-option"},
       {"--compare", scratch.path("absent"), "relu"},
       {"--compare", scratch.write("x", "[]"), "relu"},
