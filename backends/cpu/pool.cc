@@ -120,7 +120,7 @@ void ThreadPool::share(Job& job) {
   }
   if (is_asleep) {
     shared.wake.notify_all();
-    std::this_thread::yield();  // to a thread that has to leave this processor
+    if (shared.polls > 0) std::this_thread::yield();  // to a thread that has to leave
   }
   work_on(shared, job, 0);
   {

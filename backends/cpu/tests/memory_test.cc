@@ -31,6 +31,16 @@ class Memory : public testing::TestWithParam<Mode> {
  protected:
   const client::Backend backend = open_backend(GetParam().options()).value();
 
+  // Starts the threads, which a later call would otherwise do.
+  void SetUp() override {
+    Seeded draw(1);
+    Ready large = prepared(backend,
+        call_of<Dense>(
+            {.units = 1024, .use_bias = false}, {{{64, 1024}, 4}, {{1024, 1024}, 4}}, draw),
+        draw);
+    expect_no_allocation(large);
+  }
+
   template <class Prepare> void expect_none(uint64_t calls, Prepare prepare) {
     for (uint64_t seed = 0; seed < calls && !HasFailure(); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
