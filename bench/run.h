@@ -33,7 +33,7 @@ struct BenchmarkOptions {
 
   /// Whether the filters select a row.
   bool want(const std::string& op, const std::string& workload) const;
-  /// Whether one of them does.
+  /// Whether a filter does.
   static bool names(const std::string& filter, const std::string& op, const std::string& workload);
 };
 

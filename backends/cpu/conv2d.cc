@@ -7,9 +7,8 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr i64 kWeightBytes = i64{1} << 18;  // of weights that stay cached for one block
-constexpr i64 kBusyPercent = 97;            // of the lanes of slots, or pixels are better
-constexpr i64 kLinesPerItem = 32;           // packed by an item of parallel work
+constexpr i64 kBusyPercent = 97;   // of the lanes of slots, or pixels are better
+constexpr i64 kLinesPerItem = 32;  // packed by an item of parallel work
 constexpr i64 kWordBytes = sizeof(Word);
 
 /// A block of outputs: some rows and columns of some units. A unit is one group of one image.
@@ -146,9 +145,8 @@ TunedConv2d::TunedConv2d(const Arguments& a, const Kernel& kernel, const DotKern
     lay_out_taps();
   else
     lay_out_steps();
-  outputs_per_item_ = outputs_of_item(group_outputs_, height_,
-      max(1, kWeightBytes / (output_words() * kWordBytes * height_)) * height_, items_of_block(),
-      *pool_);
+  outputs_per_item_ = outputs_of_item(
+      group_outputs_, height_, output_words() * kWordBytes, items_of_block(), *pool_);
   if (attrs.use_bias) bias_ = a.call.in[Conv2d::B];
   const Constant& weights = a.constants[Conv2d::W];
   if (!weights) return;

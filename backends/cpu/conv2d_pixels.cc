@@ -15,7 +15,6 @@ namespace {
 
 constexpr i64 kBlockBytesMax = i64{8} << 20;
 constexpr i64 kInPlaceWordsMax = i64{1} << 28;  // of an image: offsets in bytes have 31 bits
-constexpr i64 kWeightBytes = i64{1} << 18;      // of weights that stay cached for some slots
 constexpr i64 kCellChannels = 32;               // of cells that are read, at least
 constexpr i64 kItemSlots = 4;                   // of an item of parallel work
 constexpr i64 kLeastHeight = 5;                 // of slots that keep a processor busy
@@ -139,10 +138,8 @@ class PixelConv2d : public KernelPlan {
         fusion_(c.fusion),
         added_port_(a.call.in.size()) {
     lay_out_chunks();
-    const i64 panel_bytes = chunks() * kPixelBytes * kPixelChannels;
-    outputs_per_item_ = outputs_of_item(outputs(), kPixelChannels,
-        max(1, kWeightBytes / panel_bytes) * kPixelChannels, plan_slots(lines_.rows).items(),
-        *pool_);
+    outputs_per_item_ = outputs_of_item(
+        outputs(), kPixelChannels, chunks() * kPixelBytes, plan_slots(lines_.rows).items(), *pool_);
     start_.resize(static_cast<std::size_t>(outputs()));
     weights_ = Packed(outputs() * chunks() * kPixelBytes);
     const i32* const bias = attrs_.use_bias ? a.constants[Conv2d::B].wide : nullptr;

@@ -31,11 +31,15 @@ inline double dot_ns(const DotKernels& dot, i64 outputs, i64 terms) {
   return static_cast<double>(outputs * (terms + kFinishTerms)) / dot.macs_per_ns;
 }
 
-/// How many outputs an item of parallel work computes: a multiple of `step` or all, at most `most`,
-/// and fewer where a loop with `items` for all outputs would let threads wait for each other.
-inline i64 outputs_of_item(i64 outputs, i64 step, i64 most, i64 items, const ThreadPool& pool) {
+inline constexpr i64 kWeightBytes = i64{1} << 18;  ///< of weights that stay cached for some slots
+
+/// How many outputs, with so many bytes of weights each, an item of parallel work computes: a
+/// multiple of `step` or all, no more than stay cached but for a first step, and fewer where a loop
+/// with `items` for all outputs would let threads wait for each other.
+inline i64 outputs_of_item(i64 outputs, i64 step, i64 bytes, i64 items, const ThreadPool& pool) {
   const i64 parts = ceil_div(pool.items_that_balance(), items);
-  return min(outputs, min(most, max(1, outputs / step / parts) * step));
+  const i64 steps = min(kWeightBytes / (bytes * step), ceil_div(outputs, step) / parts);
+  return min(outputs, max(1, steps) * step);
 }
 
 /// The rows of a panel. For a block they fill whole halves, so that panels are aligned.

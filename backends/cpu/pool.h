@@ -54,7 +54,7 @@ class ThreadPool {
   // Loops and calls follow each other closely, and waking a thread takes longer than many loops. A
   // thread therefore polls for about a millisecond before it sleeps.
   static constexpr int kPolls = 4000;
-  static constexpr int kSharesMax = 16;
+  static constexpr int kSharesMax = 16;  // a Job lies on the stack
 
   /// Neighbouring items of a loop, which one thread begins with in every loop, so that it often
   /// finds in its caches what it wrote before. Others take what it leaves when theirs are done.

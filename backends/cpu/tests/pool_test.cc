@@ -18,6 +18,8 @@
 #include <string>
 #include <thread>
 
+#include "backends/cpu/pack.h"
+
 namespace lockstep::cpu {
 namespace {
 
@@ -171,6 +173,16 @@ TEST(ThreadPool, ThreadsBeginWithSharesOfTheirOwn) {
   }
 }
 
+TEST(ThreadPool, GetsItemsOfProductsThatBalance) {
+  const ThreadPool one(1), two(2);
+  EXPECT_EQ(outputs_of_item(20, 8, 1, 1, one), 20) << "all, though the last step is not whole";
+  EXPECT_EQ(outputs_of_item(512, 64, kWeightBytes / 128, 1, one), 128);
+  EXPECT_EQ(outputs_of_item(512, 64, kWeightBytes, 1, one), 64) << "a step at least";
+  EXPECT_EQ(outputs_of_item(512, 64, 1, 1, two), 64);
+  EXPECT_EQ(outputs_of_item(512, 64, 1, 16, two), 256) << "32 items for two threads";
+  EXPECT_EQ(outputs_of_item(512, 64, 1, 32, two), 512);
+}
+
 // Otherwise both would share that processor until Linux notices.
 TEST(ThreadPool, AThreadLeavesTheProcessorOfItsCaller) {
   cpu_set_t all, here;
@@ -194,8 +206,8 @@ TEST(ThreadPool, AThreadLeavesTheProcessorOfItsCaller) {
   };
   EXPECT_EQ(processor_of_worker(), sched_getcpu()) << "it may run nowhere else";
   for (int i = 0; i < 5; ++i) {
-    sched_setaffinity(worker, sizeof here, &here);
-    sched_setaffinity(worker, sizeof all, &all);
+    EXPECT_EQ(sched_setaffinity(worker, sizeof here, &here), 0);
+    EXPECT_EQ(sched_setaffinity(worker, sizeof all, &all), 0);
     EXPECT_NE(processor_of_worker(), sched_getcpu());
   }
   sched_setaffinity(0, sizeof all, &all);
