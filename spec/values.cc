@@ -5,22 +5,9 @@
 namespace lockstep {
 namespace {
 
-// An input of which every element has one value.
-struct Constant {
-  i64 value;
-  constexpr i64 operator()(const Index&) const { return value; }
-};
-struct ConstantInput {
-  Constant x;
-  constexpr const Constant& operator[](int) const { return x; }
-};
-
-template <class Op> constexpr bool kOfOneElement =
-    Pointwise<Op>&& std::is_base_of_v<Elementwise, Op>;
-
 template <class Op> void write_values(Attributes attrs, const i32* in, i32* out, i64 n) {
   const typename Op::Attrs a = from_attributes<Op>(attrs);
-  for (i64 k = 0; k < n; ++k) out[k] = static_cast<i32>(Op::at(a, ConstantInput{{in[k]}}, Index{}));
+  for (i64 k = 0; k < n; ++k) out[k] = output_of<Op>(a, in[k]);
 }
 
 template <class Op> void choose(const OpInfo& op, ValuesOf& found) {

@@ -23,7 +23,7 @@ carried_libraries() {
 make_kit() {
   local build=$1 kit=$2 part=$2.part library mib program programs
   rm -rf "$kit" "$part"
-  mkdir -p "$part"/{bin,lib/lockstep/peers,share,tests}
+  mkdir -p "$part"/{bin,lib/lockstep/{peers,witness},share,tests}
   cp "$build"/bin/{lockstep,lockstep_bench} "$part/bin/"
   # The libraries that these load are sought on the machine with the device.
   for library in cuda cublaslt cudnn; do
@@ -31,6 +31,7 @@ make_kit() {
     if [[ -f $library ]]; then cp "$library" "$part/lib/lockstep/peers/"; fi
   done
   cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
+  cp "$build"/lib/lockstep/witness/cuda.so "$part/lib/lockstep/witness/"
   cp "$build"/tests/{cuda_overrun.so,ndarray_gpu_device} "$part/tests/"
   cp "$(dirname "$0")/../../bench/peers/torch_networks.py" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"

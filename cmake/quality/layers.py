@@ -18,6 +18,7 @@ LAYERS = (
     ("backends",),
     ("runtime",),
     ("runtime/capi",),
+    ("conformance/witness",),
     ("conformance/host",),
     ("conformance/base",),
     ("conformance/cases",),

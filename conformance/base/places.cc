@@ -32,6 +32,11 @@ std::string frozen_file() { return shared_file("frozen_tiers.json"); }
 
 std::string networks_file() { return shared_file("models/networks.json"); }
 
+std::string witness_file() {
+  const fs::path f = root() / "lib" / "lockstep" / "witness" / "cuda.so";
+  return fs::is_regular_file(f) ? f.string() : "";
+}
+
 std::string crosscheck_file() { return shared_file("crosschecks.json"); }
 
 }  // namespace lockstep::judge

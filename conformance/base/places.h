@@ -15,6 +15,8 @@ std::string kill_matrix_file();
 std::string frozen_file();
 /// The file of the networks' digests; empty if there is none.
 std::string networks_file();
+/// The library that compares values on a device; empty if there is none.
+std::string witness_file();
 /// The file that names the operators with independent implementations; empty if there is none.
 std::string crosscheck_file();
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/reports/exhaustion.h"
 
@@ -11,7 +12,7 @@ namespace lockstep::judge {
 namespace {
 
 struct ExhaustOptions {
-  std::string backend, json;
+  std::string backend, json, witness = witness_file();
   std::vector<std::string> operators;
   std::vector<int> precisions;
   Conduct conduct;
@@ -30,7 +31,7 @@ int exhaust_values(ExhaustOptions& o) {
     const std::chrono::duration<double> spent = Clock::now() - begin;
     return Interruptible::interrupted() || (o.deadline_s > 0 && spent.count() > o.deadline_s);
   };
-  const Exhaustion e = exhaust(o.backend, plan, o.conduct);
+  const Exhaustion e = exhaust(o.backend, plan, o.conduct, o.witness);
   if (!o.json.empty()) write_output(o.json, exhaustion_json(e));
   if (!printed) fmt::print("{}", exhaustion_text(e));
   return static_cast<int>(e.exit());
@@ -50,6 +51,9 @@ void add_exhaust(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, kMaxPrecision));
   verb->add_option("--resume", o->conduct.journal,
       "note each range of values in this file, and continue from what it holds");
+  verb->add_option("--witness", o->witness,
+      "library that compares the values on the device of a backend that has one; \"\" compares "
+      "them in this process (default: the installed one)");
   verb->add_option("--deadline", o->deadline_s, "seconds after which the run ends")
       ->check(CLI::Range(0.001, 1e9))
       ->check(number());

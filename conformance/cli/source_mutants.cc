@@ -55,6 +55,16 @@ MutantRoom cpu_room() {
       "backends/cpu", kConfigured, {{{"lockstep_backend_cpu"}, judged}, {{"cpu_test"}, programs}}};
 }
 
+// The CUDA backend runs in emulated blocks on a fake runtime. Its own tests come first, because
+// they name the kernel.
+MutantRoom cuda_room() {
+  const auto tests = [](const std::string& build) {
+    return std::vector<MutantTest>{program(build, "cuda_test"),
+        check(program_directory() + "/lockstep", build + "/tests/cuda_emulated.so", 0)};
+  };
+  return {"backends/cuda", kConfigured, {{{"cuda_test", "cuda_emulated"}, tests}}};
+}
+
 // The specification is judged by the judge built from it, by the vectors, by an independent
 // implementation on fresh calls, then by its own tests and those of parameter files.
 MutantRoom spec_room() {
@@ -109,7 +119,9 @@ MutantRoom judged_by_check(MutantRoom room) {
   return room;
 }
 
-std::vector<MutantRoom> rooms() { return {cpu_room(), spec_room(), conformance_room()}; }
+std::vector<MutantRoom> rooms() {
+  return {cpu_room(), cuda_room(), spec_room(), conformance_room()};
+}
 
 }  // namespace
 

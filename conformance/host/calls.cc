@@ -112,6 +112,17 @@ auto planned(const Letter& letter, const char* mail, char* const* tensors, const
 
 }  // namespace
 
+bool note(Reply& r, const client::Status& s) {
+  r.code = s.code == LS_OK       ? kOk
+      : s.code == LS_LOGIC       ? kLogic
+      : s.code == LS_RUNTIME     ? kRuntime
+      : s.code == LS_UNSUPPORTED ? kUnsupported
+                                 : kBroken;
+  copy_text(r.label, s.label);
+  copy_text(r.text, s.text);
+  return s.ok();
+}
+
 std::vector<Slot> types_of(const Letter& letter, const char* mail) {
   const auto* slots = reinterpret_cast<const Slot*>(mail + letter.slots);
   return {slots, slots + letter.tensors()};

@@ -1,6 +1,9 @@
 /// @file
 /// Turns what a letter asks into calls and graphs of the client (backends/client.hpp).
 #pragma once
+#include <algorithm>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include "backends/client.hpp"
@@ -8,6 +11,14 @@
 #include "conformance/host/channel.h"
 
 namespace lockstep::judge {
+
+/// Writes the backend's answer. @return whether it is ok
+bool note(Reply& r, const client::Status& s);
+
+/// Writes a text, or what of it has room.
+template <std::size_t N> void copy_text(char (&to)[N], const std::string& from) {
+  to[from.copy(to, std::min(N - 1, std::strlen(from.c_str())))] = '\0';
+}
 
 /// The types of the first caller's tensors.
 std::vector<Slot> types_of(const Letter& letter, const char* mail);

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <string>
 
+#include "conformance/witness/witness.h"
 #include "spec/info.h"
-#include "spec/random.h"
 
 namespace lockstep::judge {
 
@@ -63,6 +63,8 @@ struct Reply {
   bool heap_fault = false;      ///< whether that address lies on the heap
   u64 heap_bytes = 0;           ///< of the block nearest to it
   i64 heap_at = 0;              ///< in bytes from the block's beginning
+  bool tallied = false;         ///< whether the witness reaches the memory of the device
+  ValueTally tally;             ///< of a range of values
 };
 
 /// A call of a graph. The numbers of its entries, inputs before outputs, stand at `entries`.
@@ -118,7 +120,7 @@ enum class Plant {
 };
 
 struct Letter {
-  enum What { execute, refuse, infer, close } what = execute;
+  enum What { execute, refuse, infer, close, tally } what = execute;
   int op = 0;              ///< its place among operators()
   bool constants = false;  ///< prepare() receives the inputs after the first
   int callers = 1;         ///< threads that run the plan at the same time, if it runs once
@@ -133,6 +135,8 @@ struct Letter {
   u64 graph = 0;    ///< where a GraphLetter stands, to run in place of the call; 0: none
   u64 texts = 0;  ///< where names and texts of attributes stand in turn, each with its NUL; 0: none
   int text_count = 0;  ///< attributes there, in place of `attrs`
+  u64 witness = 0;     ///< where the file name of the witness stands; of tally
+  i64 first = 0;       ///< number of the first value of input 0; of tally
   Reply reply;
 
   int tensors() const { return in_count + out_count; }  ///< of one caller

@@ -19,6 +19,7 @@
 #include "conformance/host/calls.h"
 #include "conformance/host/confine.h"
 #include "conformance/host/device_scratch.h"
+#include "conformance/host/device_values.h"
 #include "conformance/host/heap.h"
 #include "conformance/host/other_plan.h"
 #include "conformance/host/plant.h"
@@ -30,25 +31,9 @@
 namespace lockstep::judge {
 namespace {
 
-void copy_text(char* to, std::size_t room, const std::string& from) {
-  to[from.copy(to, std::min(room - 1, std::strlen(from.c_str())))] = '\0';
-}
-
 void broken(Reply& r, const char* why) {
   r.code = kBroken;
-  copy_text(r.text, sizeof r.text, why);
-}
-
-// Notes the backend's answer. @return whether it is ok
-bool note(Reply& r, const client::Status& s) {
-  r.code = s.code == LS_OK       ? kOk
-      : s.code == LS_LOGIC       ? kLogic
-      : s.code == LS_RUNTIME     ? kRuntime
-      : s.code == LS_UNSUPPORTED ? kUnsupported
-                                 : kBroken;
-  copy_text(r.label, sizeof r.label, s.label);
-  copy_text(r.text, sizeof r.text, s.text);
-  return s.ok();
+  copy_text(r.text, why);
 }
 
 // How a plan, or a sequence of plans, is executed.
@@ -151,6 +136,7 @@ struct Asked {
   char* mail;
   std::atomic<u64>& runs;  // runs of plans that have begun
   Team& team;
+  DeviceValues& values;
   Reply& reply;
   std::size_t inputs() const { return static_cast<std::size_t>(letter.in_count); }
   std::size_t outputs() const { return static_cast<std::size_t>(letter.out_count); }
@@ -333,7 +319,7 @@ void answer_call(const client::Backend& backend, const Asked& q) {
   if (is_sequence(q.letter, q.mail)) return answer_sequence(backend, q, staging);
   auto plan = (q.letter.graph ? compiled : prepared)(backend, q.letter, q.mail, staging.data());
   if (!note(q.reply, plan.status()) || !runs) return;
-  if (!q.letter.graph) copy_text(q.reply.path, sizeof q.reply.path, plan->path());
+  if (!q.letter.graph) copy_text(q.reply.path, plan->path());
   q.reply.threads = backend.threads();
   std::optional<OtherPlan> other;
   if (const u64 at = q.letter.between; at != 0) {
@@ -352,6 +338,7 @@ void answer(Backends& backends, const Asked& q) {
   if (q.letter.what == Letter::close) {
     // Threads that outlive their backend get time to end the process.
     constexpr useconds_t kAfterwards = 100'000;
+    q.values.release();
     backends.close();
     if (backends.open_ones() > 0) broken(q.reply, "its backend is still open");
     commit(q.letter.plant, {});
@@ -360,13 +347,14 @@ void answer(Backends& backends, const Asked& q) {
   }
   auto backend = backends.open(q.letter.config);
   if (!note(q.reply, backend.status())) return;
+  if (q.letter.what == Letter::tally) return q.values.answer(**backend, q.letter, q.mail, q.reply);
   if (q.letter.what != Letter::infer) return answer_call(**backend, q);
   const std::vector<Slot> types = types_of(q.letter, q.mail);
   answer_infer(**backend, call_of(q.letter, types, q.mail), q.reply);
 }
 
 void refuse(Channel& channel, const std::string& why) {
-  copy_text(channel.refusal, sizeof channel.refusal, why);
+  copy_text(channel.refusal, why);
   channel.state = Channel::refused;
 }
 
@@ -396,7 +384,7 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
       refuse(channel, "refuses its options: " + opened.text);
       channel.state = Channel::unopened;
     } else if (!opened.ok()) {
-      copy_text(channel.failure, sizeof channel.failure, opened.text);
+      copy_text(channel.failure, opened.text);
     }
     // Blocks that a library keeps from its start could fill the guarded heap, so they are not
     // guarded. A device's driver keeps far more.
@@ -407,9 +395,17 @@ std::optional<Backends> start(const Work& work, Channel& channel) {
   return backends;
 }
 
+// What outlives a letter.
+struct Tools {
+  Arena arena;
+  Team team;
+  DeviceValues values;
+};
+
 // Answers the letters in the order in which they stand.
 void answer_letters(Backends& backends, const Work& work, const std::string& beginning,
-    Arena& arena, Team& team, Channel& channel) {
+    Tools& tools, Channel& channel) {
+  Arena& arena = tools.arena;
   char* const mail = reinterpret_cast<char*>(&channel);
   channel.answered = 0;
   for (u64 at = channel.letters; at != 0;) {
@@ -423,7 +419,7 @@ void answer_letters(Backends& backends, const Work& work, const std::string& beg
           {slots,
               static_cast<std::size_t>(letter.callers) *
                   static_cast<std::size_t>(letter.tensors())},
-          arena, mail, channel.runs, team, r};
+          arena, mail, channel.runs, tools.team, tools.values, r};
       const bool runs = letter.what == Letter::execute;
       if (runs) arena.lay(q.slots, mail, [&](std::size_t k) { return !q.is_input(k); });
       heap::fill(static_cast<char>(letter.filler));
@@ -458,15 +454,14 @@ void serve(const Work& work) {
   if (mail == MAP_FAILED) _exit(1);
   close(kMailFile);
   auto& channel = *static_cast<Channel*>(mail);
-  Arena arena;
-  Team team;
-  watch_faults(arena);
+  Tools tools;
+  watch_faults(tools.arena);
   const std::string beginning = beginning_of_process();
   std::optional<Backends> backends = start(work, channel);
   u64 number = 0;
   while (write(kSocketFile, &number, sizeof number) == sizeof number &&
       read(kSocketFile, &number, sizeof number) == sizeof number && backends)
-    answer_letters(*backends, work, beginning, arena, team, channel);
+    answer_letters(*backends, work, beginning, tools, channel);
   _exit(0);
 }
 

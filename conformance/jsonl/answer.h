@@ -1,10 +1,12 @@
 /// @file
 /// Answers of backends, the same for all adapters.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "conformance/cases/case.h"
+#include "conformance/witness/witness.h"
 
 namespace lockstep::judge {
 
@@ -52,6 +54,7 @@ struct Answer {
   std::vector<TensorType> types = {};      ///< of infer, and of adapters whose answers carry types
   std::string out_damage = {};  ///< how memory beside the outputs was written; else empty
   std::string in_damage = {};   ///< how an input was changed; else empty
+  std::optional<ValueTally> tally = {};  ///< of a range of values that a witness compared
   bool ok() const { return kind == AnswerKind::ok; }
   bool gone() const { return judge::gone(kind); }
   /// Whether the judge waited as long as it does for any answer, or for the end of a flood.

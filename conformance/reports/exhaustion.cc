@@ -27,6 +27,7 @@ static void fields(auto& f, Like<OperatorValues> auto& v) {
 static void fields(auto& f, Like<Exhaustion> auto& e) {
   f("backend", e.backend);
   f("file_sha256", e.file_hash, {.hash = true});
+  f.optional("witness_sha256", e.witness_hash, {.hash = true});
   f("options", e.options);
   f("precisions", e.precisions);
   f("operators", e.operators);
@@ -54,6 +55,7 @@ std::string exhaustion_line(const Exhaustion& e) {
       grouped(judged), grouped(values), counted(std::ssize(e.operators), "operator"),
       counted(e.sum(&OperatorValues::settings), "setting"), grouped(wrong));
   if (not_claimed > 0) s += fmt::format("; {} values are not claimed", grouped(not_claimed));
+  if (!e.witness_hash.empty()) s += "; compared on the device";
   if (e.precisions.size() < kMaxPrecision) s += "; not all precisions";
   if (!some.empty()) s += "; of " + some + " only settings at powers of two and their neighbours";
   return s;

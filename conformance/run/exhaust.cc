@@ -7,12 +7,14 @@
 #include <sstream>
 
 #include "conformance/base/form.h"
+#include "conformance/base/read_file.h"
 #include "conformance/base/text.h"
 #include "conformance/cases/counting.h"
 #include "conformance/run/jobs.h"
 #include "conformance/run/journal.h"
 #include "conformance/run/processes.h"
 #include "conformance/trial/poison.h"
+#include "spec/random.h"
 #include "spec/values.h"
 
 namespace lockstep::judge {
@@ -32,11 +34,10 @@ namespace {
 
 // A killed run loses at most one range of each process; the tensors of one call stay in a cache.
 constexpr i64 kRange = i64{1} << 26, kCall = i64{1} << 17, kProgress = i64{1} << 20;
+constexpr i64 kSample = i64{1} << 12;  // of each range that a witness compares
 static_assert(kRange % kCall == 0);
 
 i64 values_of_precision(int precision) { return 2 * max_of(precision) + 1; }
-
-const char* bytes_of(const std::vector<i32>& v) { return reinterpret_cast<const char*>(v.data()); }
 
 // What is wrong with an answer; `wrong` receives the number of wrong values.
 std::string finding_of(
@@ -69,13 +70,15 @@ std::string plan_hash(const ValuePlan& plan) {
   return sha256(text);
 }
 
-json identity(const std::string& backend, const Subject& s, const ValuePlan& p, const Conduct& c) {
+json identity(const std::string& backend, const Subject& s, const ValuePlan& p, const Conduct& c,
+    const std::string& witness) {
   std::vector<std::string> names;
   for (const OpInfo* op : p.operators) names.emplace_back(op->name);
   const Manifest& m = s.manifest();
   return {{"judge", LOCKSTEP_VERSION}, {"backend", backend}, {"file_sha256", file_hash(backend)},
       {"manifest_sha256", m.stated() ? sha256(m.text) : ""}, {"options", c.limits.set},
-      {"operators", names}, {"precisions", p.precisions}, {"values_sha256", plan_hash(p)}};
+      {"operators", names}, {"precisions", p.precisions}, {"values_sha256", plan_hash(p)},
+      {"witness_sha256", witness.empty() ? "" : sha256(read_file(witness))}};
 }
 
 using RangeResults = std::vector<std::optional<RangeResult>>;
@@ -179,37 +182,82 @@ ValuePlan plan_values(
   return plan;
 }
 
-RangeResult judge_range(Subject& subject, const ValuePlan& plan, std::size_t n) {
-  const auto& [setting, first, values] = plan.ranges[n];
-  const Case& c = plan.settings[setting];
-  RangeResult result{.n = n};
-  if (!subject.manifest().claims_call(c)) {
-    result.not_claimed = true;
-    return result;
+namespace {
+
+// Judges a part of a range, with the values in this process. @return the sum over its outputs
+u64 judge_part(Subject& subject, const ValuePlan& plan, ValuePlan::Range part, RangeResult& r) {
+  const Case call = plan.call(part.setting, part.first, part.values);
+  std::vector<Tensor> in{{call.in[0], {}}};
+  in[0].data.resize(static_cast<std::size_t>(part.values));
+  std::iota(in[0].data.begin(), in[0].data.end(),
+      static_cast<i32>(part.first - max_of(call.in[0].precision)));
+  std::vector<i32> expected(in[0].data.size());
+  values_of (*call.op)(call.attributes(), in[0].data.data(), expected.data(), part.values);
+  const Answer a = subject.execute(call, in, call.op->infer(call.attributes(), call.types()),
+      {.poison = drawn_poison(kPoison), .filler = drawn_poison(kOtherPoison)});
+  u64 sum = 0;
+  for (const std::vector<i32>& out : a.out)
+    for (i64 number = part.first; const i32 v : out) sum += value_sum(number++, v);
+  i64 wrong = 0;
+  std::string finding = finding_of(a, in[0].data, expected, wrong);
+  if (wrong > 0 && r.wrong == 0) r.finding = std::move(finding), r.id = case_id(call);
+  r.wrong += wrong;
+  return sum;
+}
+
+// What is wrong with a range that a witness compared; `wrong` receives the number of wrong values.
+std::string finding_there(const Answer& a, const Case& call, i64& wrong) {
+  wrong = call.in[0].dim(0);
+  if (!a.ok() || !a.tally)
+    return std::string(name_of(a.kind)) + (a.message.empty() ? "" : ": ") + printable(a.message);
+  wrong = a.tally->wrong;
+  const i64 first = static_cast<i64>(call.seed) - max_of(call.in[0].precision);
+  if (wrong > 0) return fmt::format("of {}: got {}", first + a.tally->place, a.tally->got);
+  wrong = a.tally->beside > 0 || !a.out_damage.empty();
+  return a.tally->beside == 0 ? a.out_damage
+                              : fmt::format("words written beside the output: {}", a.tally->beside);
+}
+
+// Has a witness compare a range. A few of its values are also judged here, because the compiler
+// that made the witness may have made the backend's kernels, too; and those around the first wrong
+// one, so that fewer values repeat it.
+u64 judge_there(Subject& subject, const ValuePlan& plan, const std::string& witness,
+    const ValuePlan::Range& range, RangeResult& r) {
+  const Case call = plan.call(range.setting, range.first, range.values);
+  const Answer a = subject.tally(call, witness);
+  i64 wrong = 0;
+  std::string finding = finding_there(a, call, wrong);
+  const auto judge_around = [&](i64 place, i64 values) {
+    const i64 first = clamp(place, 0, range.values - values);
+    judge_part(subject, plan, {range.setting, range.first + first, values}, r);
+  };
+  judge_around(lockstep::within(word(r.n, 0, 0), 0, range.values - 1), min(kSample, range.values));
+  if (r.wrong == 0 && wrong > 0)
+    judge_around(a.tally ? a.tally->place : 0, min(kCall, range.values));
+  if (r.wrong == 0 && wrong > 0) r.finding = std::move(finding), r.id = case_id(call);
+  r.wrong = std::max(r.wrong, wrong);
+  return a.tally ? a.tally->sum : 0;
+}
+
+}  // namespace
+
+RangeResult judge_range(
+    Subject& subject, const ValuePlan& plan, std::size_t n, const std::string& witness) {
+  const ValuePlan::Range& range = plan.ranges[n];
+  RangeResult r{.n = n};
+  if (!subject.manifest().claims_call(plan.settings[range.setting])) {
+    r.not_claimed = true;
+    return r;
   }
-  const ValuesOf expect = values_of(*c.op);
-  std::string digests;
-  std::vector<i32> expected;
-  for (i64 from = first; from < first + values; from += kCall) {
-    const Case call = plan.call(setting, from, min(kCall, first + values - from));
-    std::vector<Tensor> in{{call.in[0], {}}};
-    in[0].data.resize(static_cast<std::size_t>(call.in[0].dim(0)));
-    expected.resize(in[0].data.size());
-    std::iota(in[0].data.begin(), in[0].data.end(),
-        static_cast<i32>(from - max_of(call.in[0].precision)));
-    expect(call.attributes(), in[0].data.data(), expected.data(), call.in[0].dim(0));
-    const Answer a = subject.execute(call, in, call.op->infer(call.attributes(), call.types()),
-        {.poison = drawn_poison(kPoison), .filler = drawn_poison(kOtherPoison)});
-    for (const std::vector<i32>& out : a.out)
-      digests += sha256({bytes_of(out), out.size() * sizeof(i32)});
-    i64 wrong = 0;
-    std::string finding = finding_of(a, in[0].data, expected, wrong);
-    if (wrong > 0 && result.wrong == 0)
-      result.finding = std::move(finding), result.id = case_id(call);
-    result.wrong += wrong;
-  }
-  result.digest = sha256(digests);
-  return result;
+  u64 sum = 0;
+  if (!witness.empty())
+    sum = judge_there(subject, plan, witness, range, r);
+  else
+    for (i64 at = 0; at < range.values; at += kCall)
+      sum += judge_part(
+          subject, plan, {range.setting, range.first + at, min(kCall, range.values - at)}, r);
+  r.digest = sha256(std::to_string(sum));
+  return r;
 }
 
 i64 Exhaustion::sum(i64 OperatorValues::*member) const {
@@ -228,17 +276,27 @@ Exit Exhaustion::exit() const {
   return is_complete() && sum(&OperatorValues::judged) > 0 ? Exit::pass : Exit::incomplete;
 }
 
-static RangeResults judged_ranges(
-    const std::string& backend, const ValuePlan& plan, const Conduct& conduct) {
+// Whether a witness reaches the memory of a backend.
+// @throws UsageError if it is none.
+static bool reaches(Subject& subject, const ValuePlan& plan, const std::string& witness) {
+  if (witness.empty() || !subject.takes_turns()) return false;
+  const Answer a = subject.tally(plan.call(0, plan.ranges[0].first, 1), witness);
+  if (a.kind == AnswerKind::protocol) throw UsageError("the witness: " + a.message);
+  return a.tally.has_value();
+}
+
+static RangeResults judged_ranges(const std::string& backend, const ValuePlan& plan,
+    const Conduct& conduct, std::string& witness) {
   Limits limits = conduct.limits;
   limits.interrupted = conduct.interrupted;
   const std::unique_ptr<Subject> subject = open_subject(backend, limits);
   if (!subject->live()) throw UsageError("recorded answers hold no ranges of values");
+  if (!reaches(*subject, plan, witness)) witness.clear();
   RangeResults results(plan.ranges.size());
   std::optional<Journal> journal;
   if (!conduct.journal.empty()) {
     journal.emplace(
-        conduct.journal, identity(backend, *subject, plan, conduct), plan.ranges.size());
+        conduct.journal, identity(backend, *subject, plan, conduct, witness), plan.ranges.size());
     for (const auto& [n, line] : journal->known()) {
       try {
         results[n] = range_result(json::parse(line), plan);
@@ -257,7 +315,7 @@ static RangeResults judged_ranges(
     processes.start([&, k](int fd) {
       const std::unique_ptr<Subject> own = open_subject(backend, conduct.limits);
       for (std::size_t n = k; n < plan.ranges.size(); n += jobs)
-        if (!known[n]) send_line(fd, form::written(judge_range(*own, plan, n)));
+        if (!known[n]) send_line(fd, form::written(judge_range(*own, plan, n, witness)));
     });
   while (processes.working() && !interrupted())
     processes.receive(interrupted, [&](const std::string& line, const json& j) {
@@ -269,15 +327,17 @@ static RangeResults judged_ranges(
   return results;
 }
 
-Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct) {
+Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct,
+    std::string witness) {
   RangeResults results(plan.ranges.size());
   try {
-    results = judged_ranges(backend, plan, conduct);
+    results = judged_ranges(backend, plan, conduct, witness);
   } catch (const Interrupted&) {
     // It was ended while the backend was opened.
   }
   Exhaustion e = summary_of(plan, results);
   e.backend = backend, e.file_hash = file_hash(backend), e.options = conduct.limits.set;
+  e.witness_hash = witness.empty() ? "" : sha256(read_file(witness));
   return e;
 }
 
@@ -302,6 +362,7 @@ ValueJournal read_value_journal(const std::string& text) {
     j.known = summary_of(j.plan, j.results);
     j.known.backend = run.at("backend"), j.known.file_hash = run.at("file_sha256");
     j.known.options = run.at("options").get<Options>();
+    j.known.witness_hash = run.at("witness_sha256");
   } catch (const json::exception&) {
     throw UsageError("it is no journal of lockstep exhaust");
   }

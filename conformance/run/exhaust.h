@@ -37,13 +37,17 @@ struct RangeResult {
   std::size_t n = 0;         ///< its number in the plan
   bool not_claimed = false;  ///< the backend does not claim the setting, and was not asked
   i64 wrong = 0;             ///< values that came out wrong, or not at all
-  std::string digest = {};   ///< SHA-256 over the outputs
+  std::string digest = {};   ///< SHA-256 over the sum of value_sum() of all outputs
   std::string finding = {};  ///< the first wrong value
   std::string id = {};       ///< the case that repeats it
 };
 
 /// Puts a range to a backend and compares its outputs with the specification's.
-RangeResult judge_range(Subject& subject, const ValuePlan& plan, std::size_t n);
+/// @param witness file of the witness that compares them where the backend has its memory; empty:
+///        they are compared here. Both give the same digest.
+/// @throws std::runtime_error if the witness does not see mistakes that are made for it.
+RangeResult judge_range(
+    Subject& subject, const ValuePlan& plan, std::size_t n, const std::string& witness = "");
 
 /// What is known of an operator.
 struct OperatorValues {
@@ -59,6 +63,7 @@ struct OperatorValues {
 /// What is known of a backend.
 struct Exhaustion {
   std::string backend, file_hash;
+  std::string witness_hash;  ///< empty: the values were compared in this process
   Options options;
   std::vector<int> precisions;
   std::vector<OperatorValues> operators;
@@ -73,8 +78,10 @@ struct Exhaustion {
 /// Puts the ranges that the journal does not know to a backend, and notes each as soon as it is
 /// judged. Of the conduct it uses limits, jobs, journal, interrupted, and progress, in units of
 /// 2^20 values.
-/// @throws UsageError if there is no such backend, or the journal is another run's.
-Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct);
+/// @param witness file of a witness, which is used if it reaches the backend's memory, or ""
+/// @throws UsageError if there is no such backend or witness, or the journal is another run's.
+Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Conduct& conduct,
+    std::string witness = "");
 
 /// A journal of exhaust(), read again.
 struct ValueJournal {

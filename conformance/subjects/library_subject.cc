@@ -224,6 +224,14 @@ class LibrarySubject : public Subject {
   Answer infer(const Case& c) override {
     return ask({{.what = Question::infer, .call = &c}})[0][0];
   }
+  Answer tally(const Case& c, const std::string& witness) override {
+    const Inferred out = c.op->infer(c.attributes(), c.types());
+    Answer a = ask({{.what = Question::tally, .call = &c, .out = out, .witness = witness}})[0][0];
+    if (a.tally && a.tally->is_blind)
+      throw std::runtime_error("the witness '" + witness + "' misses a wrong output of " +
+          std::string(c.op->name) + ", or sees one that is right");
+    return a;
+  }
 
   // A letter must name an operator, and the call serves only for that.
   Answer close() override {

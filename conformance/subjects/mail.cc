@@ -102,12 +102,13 @@ void Mail::add(const Question& q) {
       .inputs = runs ? q.callers[0]->size()
           : q.graph  ? 0
                      : std::min(c.in.size(), kMostTypes),
-      .outputs = runs || q.graph       ? static_cast<std::size_t>(q.outputs())
+      .outputs = runs || q.graph || q.what == Question::tally
+          ? static_cast<std::size_t>(q.outputs())
           : q.what == Question::refuse ? static_cast<std::size_t>(c.op->outputs.size())
                                        : 0,
       .callers = runs ? q.callers.size() : 1};
   const u64 slots = allocate(sizeof(Slot) * p.callers * (p.inputs + p.outputs));
-  if (!runs) types_only(p, c, slots);
+  if (!runs) types_only(p, q, slots);
   for (std::size_t k = 0; runs && k < p.callers; ++k) lay_call(p, q, k);
   for (std::size_t k = 0; k < p.tensors.size(); ++k)
     sent<Slot>(slots + k * sizeof(Slot)) = p.tensors[k].slot;
@@ -115,6 +116,7 @@ void Mail::add(const Question& q) {
   const u64 between = q.between ? post_between(*q.between) : 0;
   const u64 graph = q.graph ? post_graph(*q.graph, p) : 0;
   const u64 texts = q.texts ? post_texts(*q.texts) : 0;
+  const u64 witness = q.what == Question::tally ? post_text(q.witness) : 0;
   Letter& letter = letter_of(c, p, slots);
   letter.what = static_cast<Letter::What>(q.what);
   letter.constants = q.run.constants;
@@ -126,8 +128,11 @@ void Mail::add(const Question& q) {
   letter.graph = graph;
   letter.texts = texts;
   letter.text_count = q.texts ? static_cast<int>(q.texts->size()) : 0;
+  letter.witness = witness;
+  letter.first = q.what == Question::tally ? static_cast<i64>(c.seed) : 0;
   if (!posted_.empty()) sent<Letter>(posted_.back().at).next = kLetters + p.at;
   for (const Placed& t : p.tensors) p.elements += volume(t.type.shape);
+  if (q.what == Question::tally) p.elements = 2 * volume(c.in[0].shape);
   steps_ += static_cast<u64>(q.run.runs);
   posted_.push_back(std::move(p));
 }
@@ -167,8 +172,13 @@ u64 Mail::post_texts(const AttrTexts& texts) {
       if (s.find('\0') != s.npos) throw std::runtime_error("a library is given no text with a NUL");
       all += s + '\0';
     }
-  const u64 at = allocate(all.size() + 1);
-  std::copy(all.begin(), all.end(), &sent<char>(at));
+  return post_text(all);
+}
+
+// Writes a text and a NUL. @return where it stands
+u64 Mail::post_text(const std::string& text) {
+  const u64 at = allocate(text.size() + 1);
+  std::copy_n(text.c_str(), text.size() + 1, &sent<char>(at));
   return kLetters + at;
 }
 
@@ -263,11 +273,13 @@ void Mail::lay_call(Posted& p, const Question& q, std::size_t caller) {
   }
 }
 
-void Mail::types_only(Posted& p, const Case& c, u64 slots) {
+void Mail::types_only(Posted& p, const Question& q, u64 slots) {
+  const Case& c = *q.call;
   for (std::size_t k = 0; k < p.inputs; ++k)
     sent<Slot>(slots + k * sizeof(Slot)) = type_slot(c.in[k]);
   for (std::size_t k = p.inputs; k < p.inputs + p.outputs; ++k)
-    sent<Slot>(slots + k * sizeof(Slot)) = type_slot(guessed_output(c));
+    sent<Slot>(slots + k * sizeof(Slot)) = type_slot(
+        q.what == Question::tally ? q.output(static_cast<int>(k - p.inputs)) : guessed_output(c));
 }
 
 // @param number of the tensor in its call
@@ -324,6 +336,12 @@ Answers Mail::take(std::size_t n) {
   a.unsteady = r.unsteady;
   a.changed_run = r.changed_run;
   if (r.beside_scratch) a.out_damage = "memory beside scratch memory was written";
+  if (r.tallied) a.tally = r.tally;
+  const i64 values = p.elements / 2;
+  if (a.ok() && r.tallied &&
+      (r.tally.wrong < 0 || r.tally.wrong > values || r.tally.place < -1 ||
+          r.tally.place >= values || r.tally.beside < 0))
+    a = {.kind = AnswerKind::protocol, .message = "no range of values has such a tally"};
   for (int k = 0; k < min(r.type_count, kMaxOutputs); ++k) {
     if (r.type[k].rank < 0 || r.type[k].rank > kMaxRank) continue;
     a.types.push_back({{r.type[k].shape, r.type[k].shape + r.type[k].rank}, r.type[k].precision});

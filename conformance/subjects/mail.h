@@ -96,10 +96,11 @@ class Mail {
   static std::vector<Placed> placed(const Question& q, std::size_t caller);
   void lay_call(Posted& p, const Question& q, std::size_t caller);
   void write(const Placed& p, const std::vector<i32>* values, i32 beside, i32 inside);
-  void types_only(Posted& p, const Case& c, u64 slots);
+  void types_only(Posted& p, const Question& q, u64 slots);
   Letter& letter_of(const Case& c, const Posted& p, u64 slots);
   u64 post_between(const Case& c);
   u64 post_texts(const AttrTexts& texts);
+  u64 post_text(const std::string& text);
   u64 post_graph(const CallGraph& g, const Posted& p);
   bool changed(const Placed& p, i64& at) const;
   std::vector<i32> collect(const Placed& p);

@@ -59,18 +59,19 @@ struct CallGraph;
 
 /// A question to a system under test. What it points to must live until it is answered.
 struct Question {
-  enum What { execute, refuse, infer, close } what = execute;
-  const Case* call = nullptr;        ///< any call for close
+  enum What { execute, refuse, infer, close, tally } what = execute;
+  const Case* call = nullptr;        ///< any call for close; for tally one of Fill::range
   const AttrTexts* texts = nullptr;  ///< the attributes in place of the call's, where takes_text()
   std::vector<const std::vector<Tensor>*> callers = {};  ///< the inputs of each; of execute only
   const Case* between = nullptr;  ///< a legal call whose plan lives and runs beside this one's
   const CallGraph* graph =
       nullptr;        ///< to run in place of the call, compiled only where can_compile()
-  Inferred out = {};  ///< the types of the call's outputs; of execute only, and not of a graph
+  Inferred out = {};  ///< of the call's outputs; of execute and tally only, and not of a graph
   Run run = {};
   Plant plant = Plant::none;  ///< of execute and close only, where can_plant()
   std::size_t trial = 0;      ///< its number among those asked together
   std::string_view id = {};   ///< of the case, for recorded answers
+  std::string witness = {};   ///< file of the witness that compares; of tally only
 
   /// The outputs of a call that runs, or the heads of a graph.
   int outputs() const;
@@ -115,6 +116,12 @@ class Subject {
   }
   /// The same for an illegal call.
   virtual Answer refuse_text(const Case&, const AttrTexts&) {
+    return {.kind = AnswerKind::unsupported};
+  }
+  /// Has a witness compare a range of values on the device of a backend that takes_turns().
+  /// @return an answer with Answer::tally if it reaches the memory there
+  /// @throws std::runtime_error if it does not see mistakes that are made for it.
+  virtual Answer tally(const Case&, const std::string& /*witness*/) {
     return {.kind = AnswerKind::unsupported};
   }
   /// The types of a call's outputs, where can_infer().

@@ -147,6 +147,74 @@ TEST_F(ExhaustVerb, EndsWithWhatIsKnownAtAnInterrupt) {
   expect_end(of("reference", "--deadline 0.5"), 3, {"INCOMPLETE"});
 }
 
+class WitnessTest : public ExhaustVerb {
+ protected:
+  const std::string device = hostile("device");
+  Words whole(const std::string& more) const {
+    return of(device, "--op relu --witness " + device + " " + more);
+  }
+};
+
+TEST_F(WitnessTest, GivesTheDigestsOfAComparisonHere) {
+  const json there = judged(whole("--precision 17,3")).report;
+  EXPECT_EQ(there["witness_sha256"], sha256(text_of_file(device)));
+  EXPECT_EQ(
+      there["operators"], judged(of(device, "--op relu --precision 17,3")).report["operators"]);
+  // A witness for memory of another kind, and a backend without a device.
+  for (const Ended& e : {lockstep_says(whole("--precision 9 --json -"), {{"WITNESS", "elsewhere"}}),
+           lockstep_says(of("cpu", "--op relu --precision 9 --json - --witness " + device))}) {
+    EXPECT_FALSE(json::parse(e.out).contains("witness_sha256"));
+    expect_end(e, 0, {"EXHAUSTED  511 of 511 values"});
+  }
+}
+
+TEST_F(WitnessTest, FindsTheOnlyWrongValueOnTheDevice) {
+  expect_end(whole("--precision 21 --set fault=one_value"), 1,
+      {"  of 777: expected 777, got 776\n", "1 wrong", "'relu/in=131072@21/fill=range:1049352'"});
+  expect_end(whole("--precision 17 --set fault=large"), 1,
+      {"  of -64301: expected 0, got 1\n", "1 wrong"});
+  // No smaller call repeats this one.
+  expect_end(whole("--precision 21 --set fault=huge"), 1,
+      {"  of -1047341: got 1\n", "1 wrong", "'relu/in=2097151@21/fill=range:0'"});
+}
+
+TEST_F(WitnessTest, SeesWhatIsWrittenBesideTensors) {
+  expect_end(whole("--precision 17 --set fault=overrun"), 1,
+      {"words written beside the output: 1\n", "1 wrong"});
+  expect_end(whole("--precision 17 --set fault=input"), 1, {"1 wrong"});
+  for (const char* fault : {"scratch_end", "scratch_begin"})
+    expect_end(whole(std::string("--precision 17 --set fault=") + fault), 1,
+        {"memory beside scratch memory was written", "1 wrong"});
+}
+
+TEST_F(WitnessTest, IsNotBelievedAlone) {
+  expect_end(whole("--precision 17 --set fault=value"), 1, {"1 wrong"}, {{"WITNESS", "tires"}});
+  for (const char* fault : {"blind", "miscounts"})
+    expect_end(whole("--precision 17"), 4,
+        {"the witness '" + device + "' misses a wrong output of relu, or sees one that is right"},
+        {{"WITNESS", fault}});
+  expect_end(whole("--precision 17"), 1,
+      {"runtime_error: the values cannot be compared: the witness is ill", "131,071 wrong"},
+      {{"WITNESS", "ill"}});
+  expect_end(of(device, "--op relu --witness nowhere.so"), 2,
+      {"the witness: nowhere.so: cannot open shared object file"});
+  expect_end(of(device, "--op relu --witness " + hostile("misbehaving")), 2,
+      {"the witness: ", "misbehaving.so has no lockstep_witness_v1"});
+}
+
+TEST_F(WitnessTest, CountsWhatTheDeviceDoesNotAnswer) {
+  expect_end(whole("--precision 9 --set fault=wait"), 1,
+      {"runtime_error: the device fell off the bus", "511 wrong"});
+}
+
+TEST_F(WitnessTest, HasAJournalOfItsOwn) {
+  const Words resume = {"--resume", journal};
+  expect_end(joined(whole("--precision 9"), resume), 0, {"0 wrong; compared on the device; not"});
+  expect_end(joined(whole("--precision 9"), resume), 0, {"EXHAUSTED  511 of 511 values"});
+  expect_end(joined(of(device, "--op relu --precision 9 --witness ''"), resume), 2,
+      {"it belongs to another run: its witness_sha256"});
+}
+
 class ValueEvidence : public ExhaustVerb {
  protected:
   const std::string directory = scratch.path("evidence");

@@ -32,6 +32,36 @@ cudaError_t fault(const std::string& call) {
   return c.error;
 }
 
+// Addresses for all blocks. Between them lie parts of a file that has none, where every access
+// fails, so one call of the kernel can make all blocks accessible, or none.
+class Addresses {
+ public:
+  // Takes whole pages, with others after them that stay beyond the end of the file.
+  void* take(std::size_t bytes) {
+    if (memory.empty()) next_ = 0;
+    char* const at = first_ + next_;
+    if (first_ == MAP_FAILED || bytes > kAll || next_ + bytes > kAll - kPage) return nullptr;
+    if (map(at, bytes, MAP_ANONYMOUS, -1) == MAP_FAILED) return nullptr;
+    next_ += bytes + kPage;
+    return at;
+  }
+  void give_back(void* at, std::size_t bytes) { map(at, bytes, 0, file_); }
+
+ private:
+  static constexpr std::size_t kAll = std::size_t{1} << 42;
+
+  void* map(void* at, std::size_t bytes, int flags, int file) const {
+    const int all = MAP_PRIVATE | MAP_NORESERVE | flags | (at ? MAP_FIXED : 0);
+    const auto offset = file < 0 || !at ? 0 : static_cast<char*>(at) - first_;
+    return mmap(at, bytes, PROT_NONE, all, file, offset);
+  }
+
+  int file_ = memfd_create("no memory", MFD_CLOEXEC);
+  char* first_ = static_cast<char*>(map(nullptr, kAll, 0, file_));
+  std::size_t next_ = 0;
+};
+Addresses addresses;
+
 // Makes the device's memory accessible while this object lives. The caller holds the mutex.
 class Reach {
  public:
@@ -42,7 +72,11 @@ class Reach {
 
  private:
   static void protect(int protection) {
-    for (const auto& [at, block] : memory) mprotect(const_cast<void*>(at), block.bytes, protection);
+    if (memory.empty()) return;
+    auto* const first = static_cast<char*>(const_cast<void*>(memory.begin()->first));
+    const auto& [last, block] = *memory.rbegin();
+    const char* const end = static_cast<const char*>(last) + block.bytes;
+    mprotect(first, static_cast<std::size_t>(end - first), protection);
   }
 };
 
@@ -82,6 +116,7 @@ int current() { return std::max(control().device, 0); }
 
 // The caller holds the mutex.
 void finish(cudaStream_t stream) {
+  if (stream->work.empty()) return;
   const Reach reach;
   for (const auto& job : stream->work) job();
   stream->work.clear();
@@ -172,8 +207,8 @@ cudaError_t cudaMalloc(void** result, std::size_t bytes) {
   const std::lock_guard lock(mutex);
   if (const cudaError_t e = fault("cudaMalloc")) return e;
   const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
-  void* at = mmap(nullptr, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return cudaErrorMemoryAllocation;
+  void* const at = addresses.take(pages);
+  if (at == nullptr) return cudaErrorMemoryAllocation;
   memory[at] = {pages, current()};
   ++control().allocations;
   *result = at;
@@ -184,7 +219,7 @@ cudaError_t cudaFree(void* at) {
   const std::lock_guard lock(mutex);
   const auto found = memory.find(at);
   if (found == memory.end()) return cudaErrorInvalidValue;
-  munmap(at, found->second.bytes);
+  addresses.give_back(at, found->second.bytes);
   memory.erase(found);
   --control().allocations;
   return cudaSuccess;
@@ -193,8 +228,8 @@ cudaError_t cudaFree(void* at) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* at) {
   const std::lock_guard lock(mutex);
   const auto found = memory.find(at);
-  if (found == memory.end()) return cudaErrorInvalidValue;
-  attributes->device = found->second.device;
+  *attributes = {cudaMemoryTypeUnregistered, 0};
+  if (found != memory.end()) *attributes = {cudaMemoryTypeDevice, found->second.device};
   return cudaSuccess;
 }
 
@@ -279,9 +314,8 @@ cudaError_t cudaMemcpyAsync(
       std::copy(copy.begin(), copy.end(), static_cast<char*>(to));
     });
   } else {
+    stream->work.emplace_back([=] { std::memcpy(to, from, bytes); });
     finish(stream);
-    const Reach reach;
-    std::memcpy(to, from, bytes);
   }
   return cudaSuccess;
 }
