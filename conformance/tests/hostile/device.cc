@@ -122,7 +122,10 @@ class Scrambler {
       for (int64_t k = 0; k < plan.elements; ++k)
         if (w.scratch[k] == 777) w.out[plan.offset(plan.out_stride, k)] ^= 1;
     if (fault_ == "large" && plan.elements > 5000) w.out[1234] ^= 1;
-    if (fault_ == "huge" && plan.elements > 200'000) w.out[1234] ^= 1;
+    const bool is_huge = plan.elements > 200'000;
+    if (fault_ == "huge" && is_huge) w.out[1234] ^= 1;
+    if (fault_ == "huge_scratch" && is_huge) w.scratch[-1] ^= 1;
+    if (fault_ == "huge_input" && is_huge) const_cast<int32_t*>(w.in)[0] ^= 1;
     if (fault_ == "overrun") w.out[plan.offset(plan.out_stride, plan.elements - 1) + 1] ^= 1;
     if (fault_ == "scratch_end") w.scratch[plan.elements] ^= 1;
     if (fault_ == "scratch_begin") w.scratch[-1] ^= 1;
@@ -170,12 +173,14 @@ bool lay(const ValueRange& range, Witness::Text&) {
 }
 
 bool compare(const ValueRange& range, ValueTally& tally, Witness::Text& why) {
-  static int calls = 0;
+  static bool was_asked = false;
+  const bool is_first = !std::exchange(was_asked, true);
   std::strcpy(why.text, "the witness is ill");
   tally = on_host(range, [](const ValueRange& r) {
     return judge::CompareWords<lockstep::Relu>{{}, r}(0, 1);
   });
-  if (is_witness("blind") || (is_witness("tires") && ++calls > 1)) tally.wrong = tally.beside = 0;
+  if (is_witness("blind") || (is_witness("tires") && !is_first)) tally.wrong = tally.beside = 0;
+  if (is_witness("lies") && !is_first) tally.place = range.values;
   if (is_witness("miscounts")) tally.sum ^= 1;
   return !is_witness("ill");
 }
