@@ -7,7 +7,7 @@
 namespace lockstep::cuda {
 
 template <Operator Op> void launch_emulated(const Launch& l) {
-  check(fake::launch(blocks_of<Op>(l), l.block, l.stream,
+  check(fake::launch("generic", blocks_of<Op>(l), l.block, l.stream,
             [p = parameters_of<Op>(l), n = i64{l.block}](i64 b) {
               for (i64 k = (b + 1) * n; k-- > b * n;) run_thread<Op>(p, k);
             }),

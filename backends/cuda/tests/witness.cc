@@ -5,7 +5,7 @@ namespace lockstep::judge::witness {
 
 template <class Work>
 void start_work(const Work& work, ValueTally* sums, i64 blocks, cudaStream_t stream) {
-  cuda::check(cuda::fake::launch(blocks, kThreads, stream,
+  cuda::check(cuda::fake::launch("witness", blocks, kThreads, stream,
                   [=](i64 b) {
                     ValueTally all;
                     for (i64 t = b * kThreads; t < (b + 1) * kThreads; ++t)

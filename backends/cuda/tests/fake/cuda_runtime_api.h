@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
@@ -85,11 +86,12 @@ struct Control {
   int64_t launches = 0, replays = 0;     ///< of kernels, recorded ones not counted; of graphs
   int64_t allocations = 0, streams = 0;  ///< that live
   int64_t graphs = 0;                    ///< that live
+  std::set<std::string> kernels = {};    ///< that were launched
 };
 Control& control();
 
 /// As cudaLaunchKernel: later calls f(b) once for each block, backwards.
-cudaError_t launch(
-    int64_t blocks, int64_t threads, cudaStream_t stream, std::function<void(int64_t)> f);
+cudaError_t launch(const std::string& kernel, int64_t blocks, int64_t threads, cudaStream_t stream,
+    std::function<void(int64_t)> f);
 
 }  // namespace lockstep::cuda::fake

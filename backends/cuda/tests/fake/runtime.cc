@@ -124,14 +124,15 @@ void finish(cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t launch(
-    int64_t blocks, int64_t threads, cudaStream_t stream, std::function<void(int64_t)> f) {
+cudaError_t launch(const std::string& kernel, int64_t blocks, int64_t threads, cudaStream_t stream,
+    std::function<void(int64_t)> f) {
   const std::lock_guard lock(mutex);
   const Control& c = control();
   if (c.last_launch > 0 && c.launches == c.last_launch) lost = cudaErrorIllegalAddress;
   if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
   control().launches += stream->is_recorded ? 0 : 1;
+  control().kernels.insert(kernel);
   control().blocks = blocks;
   control().threads = threads;
   stream->work.emplace_back([blocks, f = std::move(f)] {
