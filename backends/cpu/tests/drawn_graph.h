@@ -125,10 +125,10 @@ inline uint32_t drawn_activation(const DrawnGraph& g, Draw& draw, const Shape* s
   return all[all.size() - 1 - static_cast<std::size_t>(back)];
 }
 
-/// Appends a convolution: pointwise, depthwise, grouped or any other.
+/// Appends a convolution: pointwise, depthwise, grouped or any other, often not alike on both axes.
 inline bool try_conv2d(DrawnGraph& g, Draw& draw) {
   const uint32_t x = drawn_activation(g, draw);
-  const i64 inputs = g.entries[x].type.dim(1), kind = draw(0, 5), kernel = kind < 3 ? 1 : 3;
+  const i64 inputs = g.entries[x].type.dim(1), kind = draw(0, 5);
   const i64 groups = kind == 4 ? inputs : kind == 5 && inputs % 2 == 0 ? 2 : 1;
   const bool keeps_shape = groups <= 2 && draw(0, 2) > 0;
   const i64 channels = keeps_shape ? inputs
@@ -136,17 +136,18 @@ inline bool try_conv2d(DrawnGraph& g, Draw& draw) {
       : groups == 2                ? 2 * draw(1, 9)
       : draw.coin()                ? 4 * draw(1, 8)
                                    : draw(1, 34);
-  const bool has_bias = draw.coin();
+  const bool has_bias = draw.coin(), is_row = draw(0, 3) == 0;
+  const Tuple kernel = kind < 3 ? Tuple{1, 1} : is_row ? Tuple{1, 3} : Tuple{3, 3};
+  const auto on_axes = [&](const auto& one) { return Tuple{one(0), one(1)}; };
+  const Tuple stride = on_axes([&](int) { return !keeps_shape && draw(0, 2) == 0 ? 2 : 1; });
+  const Tuple padding =
+      on_axes([&](int d) { return keeps_shape ? kernel[d] / 2 : draw(0, kernel[d] / 2); });
+  const Tuple dilation = on_axes([&](int) { return !keeps_shape && draw(0, 3) == 0 ? 2 : 1; });
   std::vector<uint32_t> in = {
-      x, constant(g, {{channels, inputs / groups, kernel, kernel}, 8}, draw)};
+      x, constant(g, {{channels, inputs / groups, kernel[0], kernel[1]}, 8}, draw)};
   if (has_bias) in.push_back(constant(g, {{channels}, 14}, draw));
-  const i64 stride = !keeps_shape && draw(0, 2) == 0 ? 2 : 1;
-  const i64 padding = keeps_shape ? kernel / 2 : draw(0, kernel / 2);
-  return try_call(g,
-      {"conv2d", 0,
-          {{channels}, {kernel, kernel}, {stride, stride}, {padding, padding}, {1, 1}, {groups},
-              {has_bias}}},
-      in);
+  return try_call(
+      g, {"conv2d", 0, {{channels}, kernel, stride, padding, dilation, {groups}, {has_bias}}}, in);
 }
 
 /// Appends a pooling of any windows.
