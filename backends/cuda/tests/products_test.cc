@@ -239,6 +239,36 @@ TEST(Products, RunAsWhatIsFaster) {
   EXPECT_EQ(path({2, 64, 112, 112}, 256), "conv2d_products");
 }
 
+// Threads count the words of X in 32 bits, from the first one to the last one.
+TEST(Products, ReadInOneLaunchWhatTheirThreadsCanCount) {
+  const client::Backend o = open_backend(4, kDirect);
+  Seeded draw(9);
+  const TestCall c = conv2d(draw, {3, 6, 4, 5}, 8, 3);
+  const Shape& shape = c.in[0].type.shape;
+  Placed w(c.in[1], draw), b(c.in[2], draw);
+  const OnDevice weights(o, w);
+  const auto path = [&](const List<kMaxRank>& stride) {
+    client::Call put{"conv2d", client::attributes_of(*c.op, c.drawn.attributes()), {}, {}};
+    put.in = {{{shape.begin(), shape.end()}, {stride.begin(), stride.end()}, 8, nullptr},
+        w.view(false), b.view(false)};
+    put.in[1].constant = weights.data();
+    const client::TensorType type = o.infer(put, 1).value()[0];
+    Placed y({{{3, 8, 4, 5}, type.precision}, {}}, draw);
+    put.out = {y.view(false)};
+    return o.prepare(put).value().path();
+  };
+  for (int axis = 0; axis < 4; ++axis) {
+    SCOPED_TRACE(axis);
+    List<kMaxRank> stride{120, 20, 5, 1};
+    i64 rest = 0;
+    for (int d = 0; d < 4; ++d) rest += d == axis ? 0 : (shape[d] - 1) * stride[d];
+    stride[axis] = ((i64{1} << 31) - 1 - rest) / (shape[axis] - 1);
+    EXPECT_EQ(path(stride), "conv2d_direct");
+    ++stride[axis];
+    EXPECT_NE(path(stride), "conv2d_direct");
+  }
+}
+
 // The deepest legal sums at 8 bits, with terms of one sign: beyond 2^24, near 2^30.
 TEST(Products, AddWithoutLoss) {
   Seeded draw(5);
