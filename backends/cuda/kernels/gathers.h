@@ -10,7 +10,8 @@ struct GatherElements : ThreadByThread<GatherElements> {
     Nest<3> nest;  ///< of Y, of X without what the indices choose, and of the indices
     i64 last;      ///< the largest index
     i64 step;      ///< of X from one index to the next
-    bool is_row;   ///< whether one index chooses the elements of a thread
+    /// Whether one index chooses the elements of a thread. Else X has no step between these.
+    bool is_row;
     const i32 *x, *index;
     i32* y;
   };
@@ -26,8 +27,7 @@ struct GatherElements : ThreadByThread<GatherElements> {
       const Four index = p.nest.read(p.index, 2, spot, t);
       LOCKSTEP_UNROLL
       for (u32 j = 0; j < kGroup; ++j)
-        if (j < spot.count)
-          y.item[j] = t.get(chosen(index.item[j]) + spot.offset[1] + j * p.nest.stride[1]);
+        if (j < spot.count) y.item[j] = t.get(chosen(index.item[j]) + spot.offset[1]);
     }
     p.nest.write(p.y, spot, y, t);
   }
