@@ -32,7 +32,7 @@ make_kit() {
   done
   cp "$build"/lib/lockstep/{{cuda,cpu,reference}.so,backend-host} "$part/lib/lockstep/"
   cp "$build"/lib/lockstep/witness/cuda.so "$part/lib/lockstep/witness/"
-  cp "$build"/tests/{cuda_overrun.so,ndarray_gpu_device} "$part/tests/"
+  cp "$build"/tests/{cuda_overrun.so,cuda_race,ndarray_gpu_device} "$part/tests/"
   cp "$(dirname "$0")/../../bench/peers/torch_networks.py" "$part/tests/"
   cp -rL "$build/share/lockstep" "$part/share/"
   find "$part/share" \( -name '*.py' -o -name __pycache__ \) -prune -exec rm -r {} +
@@ -319,49 +319,63 @@ find_sanitizer() {
       -name compute-sanitizer -type f -perm -u+x -print -quit 2>/dev/null
 }
 
-# sanitized STEP SECONDS FILE COMMAND...: runs a command and its child processes under memcheck, as
-# step or step_until does.
+# sanitized TOOL STEP SECONDS FILE COMMAND...: runs a command and its child processes under a tool
+# of the sanitizer, as step or step_until does.
 sanitized() {
-  local how=$1 limit=$2 file=$3
-  shift 3
-  "$how" "$limit" "$file" "$sanitizer" --tool memcheck --target-processes all \
-    --print-limit 20 "$@" --jobs 1 --timeout 60 --start-timeout 120
+  local tool=$1 how=$2 limit=$3 file=$4
+  shift 4
+  "$how" "$limit" "$file" "$sanitizer" --tool "$tool" --target-processes all --print-limit 20 "$@"
 }
 
-readonly FINDING='^=========.*(Invalid|Misaligned|out of bounds|Program hit)'
-
-# Runs memcheck, which must first find the planted error: otherwise a clean run proves nothing.
-memcheck() {
-  local sanitizer log=$out/memcheck.log reason=''
+# checked TOOL PLANT FINDING OPERATORS COMMAND...: judges tier 0 of some operators under a tool, which
+# must first find the error that the command makes: otherwise a clean run proves nothing.
+checked() {
+  local tool=$1 plant=$2 finding="^=========.*($3)" operators=$4 sanitizer log=$out/$1.log reason=''
+  shift 4
   sanitizer=$(find_sanitizer)
   if [[ -z $sanitizer ]]; then
     reason='there is no compute-sanitizer'
   else
-    # After an error a fresh process begins, which takes seconds here: one case, one property.
-    sanitized step 40 "$log" "$lockstep" repro "$kit/tests/cuda_overrun.so" \
-      'relu/in=2x3@8/fill=dense:1' --property matches_reference
+    sanitized "$tool" step 40 "$log" "$@"
     if grep -qs 'not supported' "$log"; then reason=$(grep -m1 'not supported' "$log"); fi
     if ((status == NO_TIME)); then reason='no time was left'; fi
   fi
   if [[ -n $reason ]]; then
-    row 'memcheck finds a planted overrun' 'not run' "$took" "$reason"
-    row 'memcheck, tier 0' 'not run' 0 "$reason"
+    row "$tool finds $plant" 'not run' "$took" "$reason"
+    row "$tool, tier 0" 'not run' 0 "$reason"
     return
   fi
-  if grep -qE "$FINDING" "$log"; then
-    row 'memcheck finds a planted overrun' passed "$took" "$(grep -m1 -E "$FINDING" "$log")"
+  if grep -qE "$finding" "$log"; then
+    row "$tool finds $plant" passed "$took" "$(grep -m1 -E "$finding" "$log")"
   else
-    row 'memcheck finds a planted overrun' failed "$took" "$(ended "$status"), nothing found"
+    row "$tool finds $plant" failed "$took" "$(ended "$status"), nothing found"
   fi
-  sanitized step_until 60 "$log" "$lockstep" check cuda --tier 0 --no-shrink
-  if ((status != NO_TIME)) && grep -qE "$FINDING" "$log"; then
-    row 'memcheck, tier 0' failed "$took" "$(grep -m1 -E "$FINDING" "$log")"
+  sanitized "$tool" step_until 60 "$log" "$lockstep" check cuda --tier 0 --no-shrink \
+    --op "$operators" --jobs 1 "${SLOWLY[@]}"
+  if ((status != NO_TIME)) && grep -qE "$finding" "$log"; then
+    row "$tool, tier 0" failed "$took" "$(grep -m1 -E "$finding" "$log")"
   elif ((status == 3)) && grep -q INCOMPLETE "$log"; then
-    row 'memcheck, tier 0' cut "$took" 'no finding in the part that ran'
+    row "$tool, tier 0" cut "$took" 'no finding in the part that ran'
   else
-    judged 'memcheck, tier 0' "$log" 'no finding'
+    judged "$tool, tier 0" "$log" 'no finding'
   fi
   truncate -s '<8M' "$log"
+}
+
+# A process that begins under the sanitizer takes seconds.
+readonly SLOWLY=(--timeout 60 --start-timeout 120)
+
+memcheck() {
+  # After an error a fresh process begins: one case, one property.
+  checked memcheck 'a planted overrun' 'Invalid|Misaligned|out of bounds|Program hit' '*' \
+    "$lockstep" repro "$kit/tests/cuda_overrun.so" 'relu/in=2x3@8/fill=dense:1' \
+    --property matches_reference --jobs 1 "${SLOWLY[@]}"
+}
+
+# Of the operators whose kernels have shared memory.
+racecheck() {
+  checked racecheck 'a planted race' 'Race reported between' \
+    'conv2d,dense,get_valid_counts,max,non_max_suppression,sum,transpose' "$kit/tests/cuda_race"
 }
 
 # Judges the backend on the GPU, or notes why there is none.
@@ -381,6 +395,7 @@ judge_device() {
   benchmarks
   torch_networks
   memcheck
+  racecheck
   share_device
   values
   kept=0
@@ -395,7 +410,7 @@ no_device() {
     'check cuda, packed products' \
     "${NETWORKS[@]/%/ on cuda as on cpu}" benchmarks "${PEERS[@]/%/ beside cuda}" \
     'networks in PyTorch' 'every value' 'memcheck finds a planted overrun' 'memcheck, tier 0' \
-    'check cuda, tier 2'; do
+    'racecheck finds a planted race' 'racecheck, tier 0' 'check cuda, tier 2'; do
     row "$name" 'not run' 0 "$1"
   done
 }
@@ -425,7 +440,7 @@ conclude() {
 run_kit() {
   kit=$1 out=$2 lockstep=$1/bin/lockstep
   mkdir -p "$out"
-  rm -f "$out"/{gpu.{json,md,html},summary.txt,check[12].{json,txt},memcheck.log} \
+  rm -f "$out"/{gpu.{json,md,html},summary.txt,check[12].{json,txt},{mem,race}check.log} \
     "$out"/{model_c{pu,uda}.json,bench.{json,md,txt},torch.{json,md},values.{json,txt}}
   local doctor line
   if ! doctor=$("$lockstep" doctor 2>&1); then

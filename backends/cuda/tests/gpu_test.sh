@@ -30,6 +30,8 @@ cp "$build"/lib/lockstep/{{cpu,reference}.so,backend-host} "$work/built/lib/lock
 cp "$build/tests/cuda_emulated.so" "$work/built/lib/lockstep/cuda.so"
 cp "$build/tests/cuda_emulated.so" "$work/built/lib/lockstep/witness/cuda.so"
 cp "$build/tests/cuda_overrun.so" "$work/built/tests/"
+printf '#!/bin/sh\n' >"$work/built/tests/cuda_race"
+chmod +x "$work/built/tests/cuda_race"
 cp "$build/tests/ndarray_gpu" "$work/built/tests/ndarray_gpu_device"
 ln -s "$build/share" "$work/built/share"
 echo 'CMAKE_CUDA_ARCHITECTURES:STRING=75' >"$work/built/CMakeCache.txt"
@@ -105,7 +107,9 @@ TEXT
 chmod +x "$work/bin/timeout"
 checker <<'TEXT'
 #!/bin/sh
+tool=$2
 while [ "${1#--}" != "$1" ]; do shift 2; done
+[ "$tool ${1##*/}" != 'racecheck cuda_race' ] || echo '========= Error: Race reported between'
 "$@"
 status=$?
 # A slow machine may not have judged all.
@@ -131,7 +135,7 @@ TEXT
 chmod +x "$work/bin/python3"
 # An emulated device has no libraries beside it, and says so.
 expect 2 "$gpu" run "$kit" "$work/out"
-has "$work/out/summary.txt" 'gpu: not run: 18 rows'
+has "$work/out/summary.txt" 'gpu: not run: 20 rows'
 [[ $(paste -sd ' ' "$work/service") == 'begin quit begin quit' ]] ||
   fail "the service was used so: $(cat "$work/service")"
 [[ $(grep -c '| not run |' "$work/out/gpu.md") == 2 ]] || fail 'more than the peers was not run'
@@ -149,6 +153,8 @@ has "$work/out/gpu.json" '{"name": "check cuda, tier 1", "state": "passed"'
 has "$work/out/gpu.json" '"text": "PASS, '
 has "$work/out/gpu.json" '{"name": "digests of cuda and cpu", "state": "passed", "seconds": 0'
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | passed |'
+has "$work/out/gpu.md" '| racecheck finds a planted race | passed |'
+grep -qE '\| racecheck, tier 0 \| (passed|cut) \|' "$work/out/gpu.md" || fail 'no races were sought'
 has "$work/out/gpu.md" '| resnet18 on cuda as on cpu | passed |'
 has "$work/out/gpu.md" ' bytes equal |'
 has "$work/out/gpu.md" '| networks in PyTorch | passed | 0 | 1 rows |'
@@ -179,7 +185,7 @@ expect 2 env LOCKSTEP_GPU_SECONDS=110 "$gpu" run "$kit" "$work/out"
 expect 2 env FAKE_CUDA_DEVICES=0 "$gpu" run "$kit" "$work/out"
 has "$work/said" \
   'gpu: no GPU can be used here: no NVIDIA device here (cudaGetDeviceCount finds none)'
-has "$work/said" 'gpu: not run: 18 rows'
+has "$work/said" 'gpu: not run: 20 rows'
 has "$work/out/gpu.json" '{"name": "digits model on cpu", "state": "passed"'
 has "$work/out/gpu.json" '{"name": "memcheck, tier 0", "state": "not run"'
 [[ ! -f $work/out/check1.json ]] || fail 'the report of another run was left in place'
@@ -204,6 +210,7 @@ expect 1 "$gpu" run "$kit" "$work/out"
 has "$work/out/gpu.md" '| networks in PyTorch | not run | 0 | no such module |'
 has "$work/out/gpu.md" '| memcheck finds a planted overrun | failed |'
 has "$work/out/gpu.md" '| memcheck, tier 0 | passed |'
+has "$work/out/gpu.md" '| racecheck finds a planted race | failed |'
 has "$work/out/gpu.md" '| arrays on the device | failed |'
 has "$work/out/gpu.md" '| check cuda, tier 1 | failed |'
 has "$work/out/gpu.md" '| every value | failed |'
