@@ -32,18 +32,19 @@ struct Placed {
   Placed(const reference::Tensor& t, Draw& draw) : tensor(t), stride(6, 1) {
     shape.assign(t.type.shape.begin(), t.type.shape.end());
     const int rank = t.type.rank();
-    const bool is_strided = draw(0, 2) > 0;
+    const bool is_strided = draw(0, 2) > 0, has_fours = is_strided && draw(0, 2) == 0;
     std::vector<int> order(static_cast<std::size_t>(rank));
     std::iota(order.begin(), order.end(), 0);
     for (int d = rank - 1; is_strided && d > 0; --d)
       std::swap(order[static_cast<std::size_t>(d)], order[static_cast<std::size_t>(draw(0, d))]);
-    i64 step = is_strided ? draw(1, 2) : 1;
+    i64 step = is_strided && !has_fours ? draw(1, 2) : 1;
     for (int d = rank - 1; d >= 0; --d) {
       const auto axis = static_cast<std::size_t>(order[static_cast<std::size_t>(d)]);
       stride[axis] = step;
       step *= shape[axis] + (is_strided ? draw(0, 1) : 0);
+      if (has_fours && draw.coin()) step = ceil_div(step, 4) * 4;
     }
-    first = is_strided ? draw(0, 20) : 0;
+    first = has_fours ? 4 * draw(0, 5) : is_strided ? draw(0, 20) : 0;
     memory.assign(static_cast<std::size_t>(first + step + 16), kPoison);
   }
   i64 address(const Index& i) const {

@@ -150,6 +150,7 @@ TEST_F(Backend, RefusesOptionsByName) {
   for (const char* block : {"0", "257", "x"})
     expect_says(open({{"block", block}}).status(), LS_LOGIC, "option.block: ");
   expect_says(open({{"tuned", "2"}}).status(), LS_LOGIC, "option.tuned: ");
+  expect_says(open({{"direct", "3"}}).status(), LS_LOGIC, "option.direct: ");
   for (const char* device : {"-1", "1024", ""})
     expect_says(open({{"device", device}}).status(), LS_LOGIC, "option.device: ");
 }

@@ -1,6 +1,7 @@
 /// @file
 /// Tuned kernels on the host: the same text, in blocks whose threads take turns in each phase.
 #pragma once
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -163,7 +164,10 @@ template <class K> class EmulatedBlock {
   // A problem that nobody watches ends the process, as a device would.
   void expect(bool holds, const char* problem) {
     if (holds) return;
-    if (!watch_) std::abort();
+    if (!watch_) {
+      std::fprintf(stderr, "%s: %s\n", typeid(K).name(), problem);
+      std::abort();
+    }
     ++watch_->problems[problem];
   }
   template <class T> void count(const T* at, std::map<const void*, int64_t> Watch::*map) {
