@@ -36,12 +36,17 @@ cudaError_t fault(const std::string& call) {
 // fails, so one call of the kernel can make all blocks accessible, or none.
 class Addresses {
  public:
-  // Takes whole pages, with others after them that stay beyond the end of the file.
+  // Takes whole pages, with others after them that stay beyond the end of the file. A device clears
+  // no memory, so that nothing may rely on what it holds.
   void* take(std::size_t bytes) {
+    constexpr int kPoison = 0x5a;
     if (memory.empty()) next_ = 0;
     char* const at = first_ + next_;
     if (first_ == MAP_FAILED || bytes > kAll || next_ + bytes > kAll - kPage) return nullptr;
     if (map(at, bytes, MAP_ANONYMOUS, -1) == MAP_FAILED) return nullptr;
+    mprotect(at, bytes, PROT_READ | PROT_WRITE);
+    std::memset(at, kPoison, bytes);
+    mprotect(at, bytes, PROT_NONE);
     next_ += bytes + kPage;
     return at;
   }
