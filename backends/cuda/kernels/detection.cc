@@ -22,10 +22,6 @@ WriteRows::Parameters writing(const View& x, const Out& y) {
   return p;
 }
 
-void start_writing(const WriteRows::Parameters& p, cudaStream_t stream) {
-  start<WriteRows>(blocks_for<WriteRows>(p.elements), p, stream);
-}
-
 class Suppression : public KernelPlan {
  public:
   Suppression(const Arguments& a, const char* name) : KernelPlan(name, a.device) {
@@ -64,7 +60,7 @@ class Suppression : public KernelPlan {
       if (rival_words() > 0)
         cuda::start<CompareRows>(blocks_for<CompareRows>(rival_words()), p, on);
       cuda::start<KeepRows>(p.batches, p, on);
-      start_writing(w, on);
+      cuda::start<WriteRows>(blocks_for<WriteRows>(w.elements), w, on);
     });
   }
   uint64_t scratch_bytes() const override {
@@ -84,40 +80,33 @@ class Suppression : public KernelPlan {
 class ValidCounts : public KernelPlan {
  public:
   ValidCounts(const Arguments& a, const char* name) : KernelPlan(name, a.device) {
+    constexpr i64 kMostSlabs = 64;  // each of them reads all scores
     const View& x = a.call.in[0];
+    const Out& y = a.call.out[GetValidCounts::Rows];
+    const i64 rows = x.dim(1),
+              slab =
+                  ceil_div(ceil_div(rows, kMostSlabs), SelectRows::kThreads) * SelectRows::kThreads;
     p_.threshold = from_attributes<GetValidCounts>(a.call.attributes()).score_threshold;
-    p_.rows = static_cast<u32>(x.dim(1));
+    p_.rows = static_cast<u32>(rows);
+    p_.slab = static_cast<u32>(slab);
+    p_.slabs = Divisor(ceil_div(rows, slab));
+    p_.columns = Divisor(x.dim(2));
     p_.count_stride = a.call.out[GetValidCounts::Count].stride[0];
     std::copy_n(x.stride, 3, p_.xs);
-    batches_ = x.dim(0);
-    write_ = writing(x, a.call.out[GetValidCounts::Rows]);
+    std::copy_n(y.stride, 3, p_.ys);
+    blocks_ = x.dim(0) * p_.slabs.value();
   }
-  void start(
-      const int32_t* const* in, int32_t* const* out, void* scratch, void* stream) const override {
-    auto* const on = static_cast<cudaStream_t>(stream);
-    CountRows::Parameters p = p_;
+  void start(const int32_t* const* in, int32_t* const* out, void*, void* stream) const override {
+    SelectRows::Parameters p = p_;
     p.x = in[0];
-    p.chosen = static_cast<i32*>(scratch);
-    p.count = p.chosen + aligned(batches_ * p.rows);
-    p.y_count = out[GetValidCounts::Count];
-    WriteRows::Parameters w = write_;
-    w.x = p.x;
-    w.chosen = p.chosen;
-    w.count = p.count;
-    w.y = out[GetValidCounts::Rows];
-    device_->use([&] {
-      cuda::start<CountRows>(batches_, p, on);
-      start_writing(w, on);
-    });
-  }
-  uint64_t scratch_bytes() const override {
-    return static_cast<uint64_t>(aligned(batches_ * p_.rows) + aligned(batches_)) * sizeof(i32);
+    p.y = out[GetValidCounts::Rows];
+    p.count = out[GetValidCounts::Count];
+    device_->use([&] { cuda::start<SelectRows>(blocks_, p, static_cast<cudaStream_t>(stream)); });
   }
 
  private:
-  CountRows::Parameters p_{};
-  WriteRows::Parameters write_{};
-  i64 batches_;
+  SelectRows::Parameters p_{};
+  i64 blocks_;
 };
 
 std::unique_ptr<DevicePlan> suppression_plan(const Arguments& a, const char* name) {

@@ -190,72 +190,108 @@ struct KeepRows {
   }
 };
 
-/// Chooses the rows whose score is above a threshold, in their order: a block for each batch, whose
-/// threads take some neighbouring rows each at a time.
-struct CountRows {
+/// Writes the rows whose score is above a threshold, in their order, and -1 behind them: a block
+/// for a slab of rows. Each counts all rows, which takes less time than another launch, and so
+/// knows where its own ones go.
+struct SelectRows {
   struct Parameters {
     i64 threshold;
-    u32 rows;
-    i64 xs[3], count_stride;
+    u32 rows, slab;
+    Divisor slabs, columns;  ///< of a batch
+    i64 xs[3], ys[3], count_stride;
     const i32* x;
-    i32 *chosen, *count, *y_count;
+    i32 *y, *count;
   };
   static constexpr int kThreads = 256, kShared = 2 * kThreads * 4, kOccupancy = 4;
-  static constexpr u32 kOwn = 8;  ///< rows of a thread
+  static constexpr u32 kNowhere = UINT32_MAX;
   struct Registers {
-    u32 passed;  ///< which of the thread's rows have passed, as bits
-    u32 number;  ///< how many rows up to its last one have passed
+    u32 passes;  ///< whether the thread's row does
+    u32 number;  ///< how many rows up to it do
   };
 
   template <class Block> static LOCKSTEP_DEVICE void run(const Parameters& p, Block& block) {
-    const u32 b = static_cast<u32>(block.number());
-    i32* chosen = p.chosen + i64{b} * p.rows;
-    u32 before = 0;
-    for (u32 first = 0; first < p.rows; first += kThreads * kOwn) {
+    const Divided at = divide(static_cast<u32>(block.number()), p.slabs);
+    const u32 b = at.quotient, first = at.rest * p.slab;
+    const u32 end = first + p.slab < p.rows ? first + p.slab : p.rows;
+    block.each([&](auto& t) { count(p, b, first, t); });
+    for (int half = kThreads / 2; half > 0; half /= 2) {
       block.sync();
       block.each([&](auto& t) {
-        look(p, p.x + b * p.xs[0], first, t);
-        t.store(t.id * 4, t.r.number);
+        for (int k = t.id; t.id < half && k < 2 * kThreads; k += kThreads)
+          t.store(k * 4, t.template load<u32>(k * 4) + t.template load<u32>((k + half) * 4));
       });
-      // A prefix sum: each round sums over twice as many threads, from one half of the memory to
-      // another.
-      int from = 0;
-      for (int reach = 1; reach < kThreads; reach *= 2, from ^= kThreads) {
-        block.sync();
-        block.each([&](auto& t) {
-          const int below = t.id < reach ? t.id : t.id - reach;
-          const u32 number = t.template load<u32>((from + below) * 4);
-          if (t.id >= reach) t.r.number += number;
-          t.store(((from ^ kThreads) + t.id) * 4, t.r.number);
-        });
-      }
-      block.sync();
-      block.each([&](auto& t) {
-        u32 number = before + t.r.number;
-        for (u32 j = kOwn; j-- > 0;)
-          if ((t.r.passed >> j & 1) != 0)
-            t.put(chosen + --number, static_cast<i32>(first + static_cast<u32>(t.id) * kOwn + j));
-      });
-      before += block.template load<u32>((from + kThreads - 1) * 4);
     }
+    block.sync();
+    const u32 all = block.template load<u32>(0);
+    u32 before = block.template load<u32>(kThreads * 4);
     block.each([&](auto& t) {
-      if (t.id != 0) return;
-      t.put(p.count + b, static_cast<i32>(before));
-      t.put(p.y_count + b * p.count_stride, static_cast<i32>(before));
+      if (t.id == 0 && first == 0) t.put(p.count + b * p.count_stride, static_cast<i32>(all));
     });
+    for (u32 from = first; from < end; from += kThreads) {
+      block.sync();
+      const int sums = number_rows(p, b, from, end, block), places = sums ^ kThreads;
+      block.each([&](auto& t) {
+        t.store((places + t.id) * 4, t.r.passes != 0 ? before + t.r.number - 1 : kNowhere);
+      });
+      before += block.template load<u32>((sums + kThreads - 1) * 4);
+      block.sync();
+      block.each([&](auto& t) { write(p, b, from, end, all, places, t); });
+    }
   }
 
  private:
   template <class Thread>
-  static LOCKSTEP_DEVICE void look(const Parameters& p, const i32* x, u32 first, Thread& t) {
+  static LOCKSTEP_DEVICE u32 passes(const Parameters& p, u32 b, u32 row, Thread& t) {
     constexpr i64 kScore = 1;
-    t.r.passed = t.r.number = 0;
-    LOCKSTEP_UNROLL
-    for (u32 j = 0; j < kOwn; ++j) {
-      const u32 row = first + static_cast<u32>(t.id) * kOwn + j;
-      const u32 bit = row < p.rows && t.get(x + row * p.xs[1] + kScore * p.xs[2]) > p.threshold;
-      t.r.passed |= bit << j;
-      t.r.number += bit;
+    return t.get(p.x + b * p.xs[0] + row * p.xs[1] + kScore * p.xs[2]) > p.threshold;
+  }
+  /// Counts some of the rows that pass, and those of them before the slab.
+  template <class Thread>
+  static LOCKSTEP_DEVICE void count(const Parameters& p, u32 b, u32 first, Thread& t) {
+    u32 all = 0, before = 0;
+    for (u32 row = static_cast<u32>(t.id); row < p.rows; row += kThreads) {
+      const u32 one = passes(p, b, row, t);
+      all += one;
+      before += row < first ? one : 0;
+    }
+    t.store(t.id * 4, all);
+    t.store((kThreads + t.id) * 4, before);
+  }
+  /// Numbers the rows that pass, one for each thread, by a prefix sum: each round sums over twice
+  /// as many threads, from one half of the memory to the other. @return the half that has the sums
+  template <class Block> static LOCKSTEP_DEVICE int number_rows(
+      const Parameters& p, u32 b, u32 from, u32 end, Block& block) {
+    block.each([&](auto& t) {
+      const u32 row = from + static_cast<u32>(t.id);
+      t.r.passes = t.r.number = row < end ? passes(p, b, row, t) : 0;
+      t.store(t.id * 4, t.r.number);
+    });
+    int half = 0;
+    for (int reach = 1; reach < kThreads; reach *= 2, half ^= kThreads) {
+      block.sync();
+      block.each([&](auto& t) {
+        const int below = t.id < reach ? t.id : t.id - reach;
+        const u32 number = t.template load<u32>((half + below) * 4);
+        if (t.id >= reach) t.r.number += number;
+        t.store(((half ^ kThreads) + t.id) * 4, t.r.number);
+      });
+    }
+    block.sync();
+    return half;
+  }
+  /// Writes elements of the rows that pass, and those of rows that none of them takes.
+  template <class Thread> static LOCKSTEP_DEVICE void write(
+      const Parameters& p, u32 b, u32 from, u32 end, u32 all, int places, Thread& t) {
+    const u32 rows = end - from < kThreads ? end - from : kThreads;
+    for (u32 k = static_cast<u32>(t.id); k < rows * p.columns.value(); k += kThreads) {
+      const Divided column = divide(k, p.columns);
+      const u32 row = from + column.quotient;
+      i32* const y = p.y + b * p.ys[0] + column.rest * p.ys[2];
+      const u32 place = t.template load<u32>((places + static_cast<int>(column.quotient)) * 4);
+      if (place != kNowhere)
+        t.put(
+            y + place * p.ys[1], t.get(p.x + b * p.xs[0] + row * p.xs[1] + column.rest * p.xs[2]));
+      if (row >= all) t.put(y + row * p.ys[1], -1);
     }
   }
 };
@@ -283,6 +319,6 @@ struct WriteRows : ThreadByThread<WriteRows> {
   }
 };
 
-using DetectionKernels = KernelList<SortRows, CompareRows, KeepRows, CountRows, WriteRows>;
+using DetectionKernels = KernelList<SortRows, CompareRows, KeepRows, SelectRows, WriteRows>;
 
 }  // namespace lockstep::cuda

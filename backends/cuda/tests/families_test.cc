@@ -203,6 +203,15 @@ TEST(Families, ChooseRowsOfBoxes) {
   }
 }
 
+// So many that a block selects among more rows than it has threads.
+TEST(Families, SelectAmongManyRows) {
+  Seeded draw(13);
+  for (const i64 threshold : {-90, 0, 126, 127})
+    judge_watched(
+        call_of<GetValidCounts>({.score_threshold = threshold}, {{{1, 64 * 256 + 1, 3}, 8}}, draw),
+        "detection", 4, 1);
+}
+
 TEST(Families, LeaveMoreRowsThanTheirBitsHaveRoomForToTheSpecification) {
   Seeded draw(7);
   for (const i64 top_k : {-1, 1})
