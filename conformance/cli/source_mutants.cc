@@ -59,8 +59,10 @@ MutantRoom cpu_room() {
 // they name the kernel.
 MutantRoom cuda_room() {
   const auto tests = [](const std::string& build) {
-    return std::vector<MutantTest>{program(build, "cuda_test"),
-        check(program_directory() + "/lockstep", build + "/tests/cuda_emulated.so", 0)};
+    MutantTest own = program(build, "cuda_test");
+    own.command.insert(own.command.begin(), {"cmake", "-E", "env", "EXPECT_ALL_KERNELS=1"});
+    return std::vector<MutantTest>{
+        own, check(program_directory() + "/lockstep", build + "/tests/cuda_emulated.so", 0)};
   };
   return {"backends/cuda", kConfigured, {{{"cuda_test", "cuda_emulated"}, tests}}};
 }

@@ -173,6 +173,7 @@ template <class K> class EmulatedBlock {
   template <class T> void count(const T* at, std::map<const void*, int64_t> Watch::*map) {
     expect(reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0, "a misaligned tensor access");
     if (!watch_) return;
+    ++watch_->moves;
     for (std::size_t k = 0; k < sizeof(T); k += 4)
       ++(watch_->*map)[reinterpret_cast<const char*>(at) + k];
   }

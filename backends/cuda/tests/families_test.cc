@@ -53,6 +53,32 @@ TEST(Families, ReadAndWriteEachElementOnceWhereThatIsEnough) {
   }
 }
 
+// Draws the least of everything, so that tensors are compact.
+struct Least : Draw {
+  i64 operator()(i64 lo, i64) override { return lo; }
+};
+
+TEST(Families, MoveFourElementsAtOnceWhereTheyLieTogether) {
+  const client::Backend o = open_backend();
+  Seeded draw(14);
+  const struct {
+    TestCall call;
+    int64_t elements;  // that are read and stored
+  } rows[] = {{call_of<Relu>({}, {{{4096}, 8}}, draw), 2 * 4096},
+      {call_of<BroadcastAdd>({}, {{{8, 512}, 8}, {{512}, 8}}, draw), 3 * 4096},
+      {call_of<Concatenate>({.axis = 0}, {{{1024}, 8}, {{2048}, 8}}, draw), 2 * 3072},
+      {call_of<Max>({.axis = {0}}, {{{2, 2048}, 8}}, draw), 3 * 2048}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.call.op->name);
+    Watch watch;
+    Watch::current() = &watch;
+    Least compact;
+    judge_on_device(o, row.call, compact);
+    Watch::current() = nullptr;
+    EXPECT_EQ(watch.moves, row.elements / 4);
+  }
+}
+
 TEST(Families, MoveThroughTilesOfAnyEdge) {
   Seeded draw(2);
   judge_watched(call_of<Transpose>({.axes = {1, 0}}, {{{65, 33}, 8}}, draw), "movement");

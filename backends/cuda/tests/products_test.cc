@@ -291,6 +291,7 @@ TEST(Products, LeaveImagesOfPaddingToTheSpecification) {
       .use_bias = false};
   const TestCall c = call_of<Conv2d>(a, {{{1, 1, 1, 1}, 8}, {{1, 1, 1, 1}, 8}}, draw);
   EXPECT_EQ(judge_on_device(open_backend(4, kPacked), c, draw), "generic");
+  EXPECT_EQ(judge_on_device(open_backend(), c, draw, Constants::weights), "conv2d_direct");
 }
 
 }  // namespace

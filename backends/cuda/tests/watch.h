@@ -24,6 +24,7 @@ class Watch {
   static constexpr int kAll = -3;  ///< all threads, as the one that reads
 
   int64_t shared_reads = 0, shared_writes = 0;
+  int64_t moves = 0;                             ///< reads and stores of tensors, of any width
   int64_t waves = 0;                             ///< of a warp's accesses to shared memory
   int64_t conflicts = 0;                         ///< those of them that wait for a bank
   std::map<const void*, int64_t> read, written;  ///< words of the tensors, with how often;
