@@ -327,8 +327,8 @@ sanitized() {
   "$how" "$limit" "$file" "$sanitizer" --tool "$tool" --target-processes all --print-limit 20 "$@"
 }
 
-# checked TOOL PLANT FINDING OPERATORS COMMAND...: judges tier 0 of some operators under a tool, which
-# must first find the error that the command makes: otherwise a clean run proves nothing.
+# checked TOOL PLANT FINDING OPERATORS COMMAND...: judges tier 0 of some operators under a tool,
+# which must first find the error that the command makes: otherwise a clean run proves nothing.
 checked() {
   local tool=$1 plant=$2 finding="^=========.*($3)" operators=$4 sanitizer log=$out/$1.log reason=''
   shift 4
