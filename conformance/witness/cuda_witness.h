@@ -58,7 +58,7 @@ template <class Work> ValueTally sum_of(const Work& work) {
 template <class Op> void compare_if(const ValueRange& r, ValueTally& tally) {
   if constexpr (kOfOneElement<Op>)
     if (r.op == Op::name)
-      tally = sum_of(CompareWords<Op>{from_attributes<Op>(Attributes(r.attrs, r.attr_count)), r});
+      tally = sum_of(CompareWords<Op>{from_attributes<Op>(Attributes{r.attrs, r.attr_count}), r});
 }
 template <class... Op>
 void compare_among(const ValueRange& r, ValueTally& tally, OperatorList<Op...>) {

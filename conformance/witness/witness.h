@@ -28,11 +28,11 @@ struct ValueRange {
 
 /// What a comparison found.
 struct ValueTally {
-  u64 sum = 0;     ///< of value_sum() over all outputs, modulo 2^64
-  i64 wrong = 0;   ///< outputs that are not the specification's
-  i64 place = -1;  ///< of the first of them in the range
-  i32 got = 0;     ///< that output
-  i64 beside = 0;  ///< other words that were written: inputs, and those beside tensors
+  u64 sum = 0;            ///< of value_sum() over all outputs, modulo 2^64
+  i64 wrong = 0;          ///< outputs that are not the specification's
+  i64 place = -1;         ///< of the first of them in the range
+  i32 got = 0;            ///< that output
+  i64 beside = 0;         ///< other words that were written: inputs, and those beside tensors
   bool is_blind = false;  ///< whether the witness missed mistakes that were made for it
 
   /// Adds what another part of the range gave.

@@ -64,10 +64,10 @@ TEST(Families, MoveFourElementsAtOnceWhereTheyLieTogether) {
   const struct {
     TestCall call;
     int64_t elements;  // that are read and stored
-  } rows[] = {{call_of<Relu>({}, {{{4096}, 8}}, draw), 2 * 4096},
-      {call_of<BroadcastAdd>({}, {{{8, 512}, 8}, {{512}, 8}}, draw), 3 * 4096},
-      {call_of<Concatenate>({.axis = 0}, {{{1024}, 8}, {{2048}, 8}}, draw), 2 * 3072},
-      {call_of<Max>({.axis = {0}}, {{{2, 2048}, 8}}, draw), 3 * 2048}};
+  } rows[] = {{call_of<Relu>({}, {{{4096}, 8}}, draw), 8192},
+      {call_of<BroadcastAdd>({}, {{{8, 512}, 8}, {{512}, 8}}, draw), 12288},
+      {call_of<Concatenate>({.axis = 0}, {{{1024}, 8}, {{2048}, 8}}, draw), 6144},
+      {call_of<Max>({.axis = {0}}, {{{2, 2048}, 8}}, draw), 6144}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.call.op->name);
     Watch watch;
