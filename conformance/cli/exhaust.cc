@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "conformance/base/places.h"
 #include "conformance/cli/verbs.h"
@@ -10,6 +11,8 @@
 
 namespace lockstep::judge {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct ExhaustOptions {
   std::string backend, json, witness = witness_file();
@@ -23,6 +26,8 @@ struct ExhaustOptions {
 int exhaust_values(ExhaustOptions& o) {
   using Clock = std::chrono::steady_clock;
   const bool printed = require_writable({o.json});
+  if (!o.witness.empty() && !fs::is_regular_file(o.witness))
+    throw UsageError("there is no witness '" + o.witness + "'");
   const ValuePlan plan = plan_values(o.operators, o.precisions);
   o.conduct.progress =
       progress_to_stderr("exhaust " + printable(o.backend), o.quiet, "blocks of 2^20 values");
@@ -31,7 +36,8 @@ int exhaust_values(ExhaustOptions& o) {
     const std::chrono::duration<double> spent = Clock::now() - begin;
     return Interruptible::interrupted() || (o.deadline_s > 0 && spent.count() > o.deadline_s);
   };
-  const Exhaustion e = exhaust(o.backend, plan, o.conduct, o.witness);
+  const Exhaustion e = exhaust(
+      o.backend, plan, o.conduct, o.witness.empty() ? "" : fs::absolute(o.witness).string());
   if (!o.json.empty()) write_output(o.json, exhaustion_json(e));
   if (!printed) fmt::print("{}", exhaustion_text(e));
   return static_cast<int>(e.exit());

@@ -94,11 +94,13 @@ client::Status DeviceValues::compare(const ValueRange& range, ValueTally& tally)
   return witness_->compare(range, tally, why) ? client::Status{} : failed(why);
 }
 
-// The witness lays the inputs, is shown right outputs with one wrong value and one word written
-// beside them, and has to find these two.
+// The witness lays inputs of both signs, is shown right outputs with one wrong value and one word
+// written beside them, and has to find these two.
 client::Status DeviceValues::rehearse(ValueRange range, bool& is_blind) {
-  constexpr i64 kMost = 4096;
-  range.values = std::min(range.values, kMost);
+  constexpr i64 kBefore = 2048;  // the value 0
+  const i64 zero = max_of(range.precision);
+  range.first = max(0, zero - kBefore);
+  range.values = min(2 * (zero - range.first) + 1, range.values);
   Words words(range);
   Witness::Text why{};
   if (!witness_->lay(range, why)) return failed(why);
@@ -122,14 +124,14 @@ void DeviceValues::answer(
     const client::Backend& backend, const Letter& letter, const char* mail, Reply& reply) {
   const auto note = [&](const client::Status& s) { return judge::note(reply, s); };
   load(mail + letter.witness);
-  auto plan = prepared(backend, letter, mail, nullptr);
-  if (!note(plan.status())) return;
   ValueRange range = range_of(letter, types_of(letter, mail)[0]);
   if (!note(take(backend, range.words()))) return;
   range.x = static_cast<i32*>(x_->data());
   range.y = static_cast<i32*>(y_->data());
   reply.tallied = witness_->reaches(range.x);
   if (!reply.tallied) return;
+  auto plan = prepared(backend, letter, mail, nullptr);
+  if (!note(plan.status())) return;
   if (!seen_.contains(range.op)) {
     if (!note(rehearse(range, reply.tally.is_blind)) || reply.tally.is_blind) return;
     seen_.insert(range.op);

@@ -280,7 +280,8 @@ Exit Exhaustion::exit() const {
 // @throws UsageError if it is none.
 static bool reaches(Subject& subject, const ValuePlan& plan, const std::string& witness) {
   if (witness.empty() || !subject.takes_turns()) return false;
-  const Answer a = subject.tally(plan.call(0, plan.ranges[0].first, 1), witness);
+  const ValuePlan::Range& r = plan.ranges[0];
+  const Answer a = subject.tally(plan.call(r.setting, r.first, min(kSample, r.values)), witness);
   if (a.kind == AnswerKind::protocol) throw UsageError("the witness: " + a.message);
   return a.tally.has_value();
 }

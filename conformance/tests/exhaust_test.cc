@@ -160,6 +160,10 @@ TEST_F(WitnessTest, GivesTheDigestsOfAComparisonHere) {
   EXPECT_EQ(there["witness_sha256"], sha256(text_of_file(device)));
   EXPECT_EQ(
       there["operators"], judged(of(device, "--op relu --precision 17,3")).report["operators"]);
+  // The first of all operators is none of those that it claims.
+  const json all = judged(of(device, "--precision 17,3 --witness " + device)).report;
+  EXPECT_EQ(all["witness_sha256"], there["witness_sha256"]);
+  EXPECT_TRUE(all["complete"]);
   // A witness for memory of another kind, and a backend without a device.
   for (const Ended& e : {lockstep_says(whole("--precision 9 --json -"), {{"WITNESS", "elsewhere"}}),
            lockstep_says(of("cpu", "--op relu --precision 9 --json - --witness " + device))}) {
@@ -198,8 +202,7 @@ TEST_F(WitnessTest, IsNotBelievedAlone) {
   expect_end(whole("--precision 17"), 1,
       {"runtime_error: the values cannot be compared: the witness is ill", "131,071 wrong"},
       {{"WITNESS", "ill"}});
-  expect_end(of(device, "--op relu --witness nowhere.so"), 2,
-      {"the witness: nowhere.so: cannot open shared object file"});
+  expect_end(of(device, "--op relu --witness nowhere.so"), 2, {"there is no witness 'nowhere.so'"});
   expect_end(of(device, "--op relu --witness " + hostile("misbehaving")), 2,
       {"the witness: ", "misbehaving.so has no lockstep_witness_v1"});
 }
