@@ -1,5 +1,5 @@
 # cmake --install makes a relocatable tree: no file in it names the place of installation.
-#   bin/lockstep  lib/lockstep/{backend-host,<backend>.so}
+#   bin/lockstep  lib/lockstep/{backend-host,<backend>.so,witness/cuda.so}
 #   share/lockstep/{vectors,models,slurm}   for judging
 #   include/lockstep/{spec,containers,reference,backends,runtime}  lib/*.a  lib/cmake
 #   lib/pkgconfig   for builders

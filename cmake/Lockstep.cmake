@@ -130,6 +130,17 @@ macro(lockstep_find_cuda)
   endif()
 endmacro()
 
+# lockstep_cuda_options(<target>)
+# Lets devices run the specification's constexpr functions, and warnings end the build of kernels.
+function(lockstep_cuda_options target)
+  target_compile_options(${target} PRIVATE --expt-relaxed-constexpr)
+  if(PROJECT_IS_TOP_LEVEL)
+    # nvcc rewrites `T A::*m` with parentheses, about which the host's compiler warns.
+    target_compile_options(${target} PRIVATE -Werror=all-warnings
+      -Xcompiler=-Wall,-Wextra,-Werror,-Wno-parentheses)
+  endif()
+endfunction()
+
 # lockstep_library(<name> SOURCES <file>... [LIBRARIES <target>...])
 # A static library lockstep_<name> with the alias lockstep::<name>; its LIBRARIES are public.
 function(lockstep_library name)

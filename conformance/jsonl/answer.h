@@ -52,8 +52,8 @@ struct Answer {
   int changed_run = 0;                     ///< the first run with other outputs for the same values
   std::vector<std::vector<i32>> out = {};  ///< values of each output, row-major
   std::vector<TensorType> types = {};      ///< of infer, and of adapters whose answers carry types
-  std::string out_damage = {};  ///< how memory beside the outputs was written; else empty
-  std::string in_damage = {};   ///< how an input was changed; else empty
+  std::string out_damage = {};           ///< how memory beside the outputs was written; else empty
+  std::string in_damage = {};            ///< how an input was changed; else empty
   std::optional<ValueTally> tally = {};  ///< of a range of values that a witness compared
   bool ok() const { return kind == AnswerKind::ok; }
   bool gone() const { return judge::gone(kind); }
