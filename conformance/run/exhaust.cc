@@ -335,6 +335,7 @@ Exhaustion exhaust(const std::string& backend, const ValuePlan& plan, const Cond
     results = judged_ranges(backend, plan, conduct, witness);
   } catch (const Interrupted&) {
     // It was ended while the backend was opened.
+    witness.clear();
   }
   Exhaustion e = summary_of(plan, results);
   e.backend = backend, e.file_hash = file_hash(backend), e.options = conduct.limits.set;

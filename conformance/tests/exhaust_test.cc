@@ -164,6 +164,8 @@ TEST_F(WitnessTest, GivesTheDigestsOfAComparisonHere) {
   const json all = judged(of(device, "--precision 17,3 --witness " + device)).report;
   EXPECT_EQ(all["witness_sha256"], there["witness_sha256"]);
   EXPECT_TRUE(all["complete"]);
+  const Words early = of("reference", "--deadline 0.001 --json - --witness " + device);
+  EXPECT_FALSE(json::parse(lockstep_says(early).out).contains("witness_sha256"));
   // A witness for memory of another kind, and a backend without a device.
   for (const Ended& e : {lockstep_says(whole("--precision 9 --json -"), {{"WITNESS", "elsewhere"}}),
            lockstep_says(of("cpu", "--op relu --precision 9 --json - --witness " + device))}) {
