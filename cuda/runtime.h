@@ -1,5 +1,6 @@
 /// @file
-/// What the backend and the arrays share of the CUDA runtime: its memory, and its errors as text.
+/// What the backend, the arrays and the judge's witness share of the CUDA runtime: its memory, and
+/// its errors as text.
 /// Only here does an error become text, and only here is memory acquired, released and copied.
 #pragma once
 #include <cuda_runtime_api.h>

@@ -11,11 +11,6 @@
 namespace lockstep::cpu {
 namespace {
 
-/// Draws the least of everything. Tensors are then compact.
-struct Least : Draw {
-  i64 operator()(i64 lo, i64) override { return lo; }
-};
-
 /// Compiles a graph of compact tensors, runs it twice and compares its heads with the reference.
 Ready judged(const client::Backend& backend, const DrawnGraph& g) {
   Least draw;

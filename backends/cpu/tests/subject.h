@@ -21,6 +21,11 @@ namespace lockstep::cpu {
 
 inline constexpr i32 kPoison = 0x5a5a5a5a;
 
+/// Draws the least of everything. Tensors are then compact.
+struct Least : Draw {
+  i64 operator()(i64 lo, i64) override { return lo; }
+};
+
 /// A tensor somewhere in memory: axes in any order, gaps between elements, room on both sides.
 struct Placed {
   reference::Tensor tensor;

@@ -191,8 +191,8 @@ struct KeepRows {
 };
 
 /// Writes the rows whose score is above a threshold, in their order, and -1 behind them: a block
-/// for a slab of rows. Each counts all rows, which takes less time than another launch, and so
-/// knows where its own ones go.
+/// for a slab of rows. Each counts all rows, so that it knows without another launch where its own
+/// ones go.
 struct SelectRows {
   struct Parameters {
     i64 threshold;

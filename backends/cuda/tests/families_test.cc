@@ -53,11 +53,6 @@ TEST(Families, ReadAndWriteEachElementOnceWhereThatIsEnough) {
   }
 }
 
-// Draws the least of everything, so that tensors are compact.
-struct Least : Draw {
-  i64 operator()(i64 lo, i64) override { return lo; }
-};
-
 TEST(Families, MoveFourElementsAtOnceWhereTheyLieTogether) {
   const client::Backend o = open_backend();
   Seeded draw(14);
@@ -72,7 +67,7 @@ TEST(Families, MoveFourElementsAtOnceWhereTheyLieTogether) {
     SCOPED_TRACE(row.call.op->name);
     Watch watch;
     Watch::current() = &watch;
-    Least compact;
+    cpu::Least compact;
     judge_on_device(o, row.call, compact);
     Watch::current() = nullptr;
     EXPECT_EQ(watch.moves, row.elements / 4);

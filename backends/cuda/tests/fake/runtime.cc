@@ -32,12 +32,12 @@ cudaError_t fault(const std::string& call) {
   return c.error;
 }
 
-// Addresses for all blocks. Between them lie parts of a file that has none, where every access
-// fails, so one call of the kernel can make all blocks accessible, or none.
+// Addresses for all blocks. Between these an empty file is mapped, where every access fails, so
+// that one system call can make all blocks accessible, or none.
 class Addresses {
  public:
-  // Takes whole pages, with others after them that stay beyond the end of the file. A device clears
-  // no memory, so that nothing may rely on what it holds.
+  // Takes whole pages, and leaves one of the file after them. A device clears no memory, so nothing
+  // may rely on what it holds.
   void* take(std::size_t bytes) {
     constexpr int kPoison = 0x5a;
     if (memory.empty()) next_ = 0;
@@ -61,7 +61,7 @@ class Addresses {
     return mmap(at, bytes, PROT_NONE, all, file, offset);
   }
 
-  int file_ = memfd_create("no memory", MFD_CLOEXEC);
+  int file_ = memfd_create("empty", MFD_CLOEXEC);
   char* first_ = static_cast<char*>(map(nullptr, kAll, 0, file_));
   std::size_t next_ = 0;
 };
@@ -137,7 +137,7 @@ cudaError_t launch(const std::string& kernel, int64_t blocks, int64_t threads, c
   if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
   control().launches += stream->is_recorded ? 0 : 1;
-  control().kernels.insert(kernel);
+  control().idle.erase(kernel);
   control().blocks = blocks;
   control().threads = threads;
   stream->work.emplace_back([blocks, f = std::move(f)] {
