@@ -5,7 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <set>
+#include <string>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/kernels/kernel.h"
@@ -186,12 +189,16 @@ template <class K> class EmulatedBlock {
   std::vector<std::deque<std::vector<Copy>>> copies_;
 };
 
-/// The kernels of a family, by the names under which they are launched, are among those that some
-/// test has to run.
-template <class... K> bool note(KernelList<K...>) {
-  (fake::control().idle.insert(typeid(K).name()), ...);
-  return true;
-}
+/// A family in the list of all whose kernels some test has to run. To join it takes no memory,
+/// because a library that throws while it is loaded ends the process.
+struct Family {
+  template <class... K> explicit Family(KernelList<K...>)
+      : names([] { return std::set<std::string>{typeid(K).name()...}; }) {}
+
+  std::set<std::string> (*names)();  ///< under which its kernels are launched
+  const Family* next = std::exchange(first, this);
+  static inline const Family* first = nullptr;
+};
 
 template <class K> void start(i64 blocks, const typename K::Parameters& p, cudaStream_t stream) {
   static_assert(sizeof p <= 4096, "the parameters of a kernel end there");

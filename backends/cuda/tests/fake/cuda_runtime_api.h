@@ -86,7 +86,7 @@ struct Control {
   int64_t launches = 0, replays = 0;     ///< of kernels, recorded ones not counted; of graphs
   int64_t allocations = 0, streams = 0;  ///< that live
   int64_t graphs = 0;                    ///< that live
-  std::set<std::string> idle = {};       ///< kernels that were not launched yet
+  std::set<std::string> kernels = {};    ///< that were launched
 };
 Control& control();
 

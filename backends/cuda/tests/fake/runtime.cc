@@ -137,7 +137,7 @@ cudaError_t launch(const std::string& kernel, int64_t blocks, int64_t threads, c
   if (const cudaError_t e = fault("cudaLaunchKernel")) return e;
   if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
   control().launches += stream->is_recorded ? 0 : 1;
-  control().idle.erase(kernel);
+  control().kernels.insert(kernel);
   control().blocks = blocks;
   control().threads = threads;
   stream->work.emplace_back([blocks, f = std::move(f)] {
