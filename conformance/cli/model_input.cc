@@ -63,9 +63,19 @@ Tensor input_in(const params::Tensor& array, const Type& type, const std::string
   return input;
 }
 
-Inputs read_array(const std::string& file, const Type& type) {
+params::Tensor array_of(const std::string& file) {
   const std::string bytes = read_file(file, kMostBytes);
-  const params::Tensor array = params::npz::read_npy(std::as_bytes(std::span(bytes)), file);
+  return params::npz::read_npy(std::as_bytes(std::span(bytes)), file);
+}
+
+params::Tensor only_array_of(const std::string& file) {
+  params::Params archive = params::npz::read_file(file);
+  if (archive.tensors.size() != 1)
+    refuse(file, fmt::format("the archive holds {} arrays, not one", archive.tensors.size()));
+  return std::move(archive.tensors[0].tensor);
+}
+
+Inputs inputs_in(const params::Tensor& array, const std::string& file, const Type& type) {
   constexpr std::uint8_t kFloat = 2;
   if (array.dtype.code == kFloat)
     refuse(
@@ -149,7 +159,8 @@ bool is_named(const std::string& file, std::string_view ending) {
 
 Inputs read_inputs(const graph::Graph& graph, const InputFile& file) {
   const Type& type = graph.entry(graph.data()).type;
-  if (is_named(file.path, ".npy")) return read_array(file.path, type);
+  if (is_named(file.path, ".npy")) return inputs_in(array_of(file.path), file.path, type);
+  if (is_named(file.path, ".npz")) return inputs_in(only_array_of(file.path), file.path, type);
   if (is_named(file.path, ".png")) return read_pixels(file, type);
   return read_raw(file.path, graph);
 }

@@ -109,7 +109,7 @@ void add_model_trace(CLI::App& group, Session& session) {
   verb->add_option("model", o->directory, "a directory with symbol.json and params")
       ->required()
       ->check(CLI::ExistingDirectory);
-  verb->add_option("--input", o->input.path, "a file: .npy, .png, or bytes")->required();
+  verb->add_option("--input", o->input.path, "a file: .npy, .npz, .png, or bytes")->required();
   add_png_offset(*verb, o->input.png_offset);
   verb->add_option("--backend", o->backend, "name, library or exec:COMMAND")->capture_default_str();
   verb->add_option(

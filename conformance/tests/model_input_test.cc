@@ -101,6 +101,23 @@ TEST_F(ModelInput, AnArrayOfOtherThingsIsRefused) {
   expect_refused(d, "x.npy", "no array", {"x.npy: ", "[npy_magic]"});
 }
 
+TEST_F(ModelInput, AnArchiveIsItsOnlyArray) {
+  const graph::Draft d = relu_of({1, 2}, 8);
+  const std::string one = npy<i32>({1, 2}, {-3, 5});
+  const params::NamedTensor array{"x", params::npz::read_npy(std::as_bytes(std::span(one)))};
+  const auto archive = [](const std::vector<params::NamedTensor>& arrays) {
+    return text_of_bytes(params::npz::write(arrays));
+  };
+  expect_values(d, "x.npz", archive({array}), {-3, 5});
+  expect_refused(
+      d, "x.npz", archive({}), {"x.npz: the archive holds 0 arrays, not one [model.input]"});
+  expect_refused(d, "x.npz", archive({array, {"y", array.tensor}}),
+      {"x.npz: the archive holds 2 arrays, not one [model.input]"});
+  expect_refused(d, "x.npz", one, {"x.npz: ", "[zip_end]"});
+  expect_refused(relu_of({3}, 8), "x.npz", archive({array}),
+      {"x.npz: the array has the shape (1, 2), \"data\" is (3,) [model.input]"});
+}
+
 TEST_F(ModelInput, BytesAreWhatTheInterfaceTakes) {
   expect_values(relu_of({1, 3}, 8), "x.bin", "\x80\x00\x7f"s, {-127, 0, 127});
   expect_values(relu_of({1, 1}, 9), "x", "\xff\xff\xff\xff"s, {-1});
