@@ -204,6 +204,12 @@ class Dev(unittest.TestCase):
         self.assertRegex(called, r"apt-get .*install .*libfmt-dev\n")
         self.assertNotIn("apt-get", self.dev("build")[1])
 
+    def test_installations_wait_for_each_other(self):
+        alone = 'mkdir "$CALLED.busy" && sleep 0.2 && rmdir "$CALLED.busy"\n'
+        self.script(self.standins / "apt-get", LOGGED + alone)
+        both = self.dev("build & ./dev fuzz params && wait $!", ABSENT="libfmt-dev")[1]
+        self.assertEqual(both.count(" install "), 2)
+
     def test_every_command_that_a_document_shows_runs(self):
         shown = set()
         for pattern in DOCUMENTS:
