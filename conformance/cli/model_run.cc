@@ -187,7 +187,8 @@ void add_model_run(CLI::App& group, Session& session) {
   verb->add_option("model", o->directory, "a directory with symbol.json and params")
       ->required()
       ->check(CLI::ExistingDirectory);
-  verb->add_option("--input", o->inputs, "a file of inputs: .npy, .npz, .png, or bytes (repeatable)")
+  verb->add_option(
+          "--input", o->inputs, "a file of inputs: .npy, .npz, .png, or bytes (repeatable)")
       ->required()
       ->allow_extra_args(false);
   add_png_offset(*verb, o->png_offset);
