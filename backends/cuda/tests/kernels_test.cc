@@ -14,7 +14,7 @@ class AllKernels : public testing::Environment {
     if (!std::getenv("EXPECT_ALL_KERNELS")) return;
     std::set<std::string> idle;
     for (const Family* f = Family::first; f != nullptr; f = f->next) idle.merge(f->names());
-    EXPECT_FALSE(idle.empty()) << "no kernel is known";
+    EXPECT_GT(idle.size(), 60U) << "a family is not noted";
     for (const std::string& kernel : fake::control().kernels) idle.erase(kernel);
     EXPECT_EQ(idle, (std::set<std::string>{})) << "no test runs these kernels";
   }
